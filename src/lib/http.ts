@@ -1,0 +1,58 @@
+import http from 'node:http'
+import https from 'node:https'
+
+/** One request to an origin, for checks and preparation; load is the engines' business. */
+export interface HttpCall {
+  readonly origin: string
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+  /** Keeps connections open between calls. @default a new connection per call */
+  readonly agent?: http.Agent
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+const BODY_CAP_BYTES = 8 * 1024 * 1024
+
+/**
+ * Sends a request and reads the answer, at most 8 MiB of it.
+ * @throws Error when no complete answer comes within the timeout.
+ */
+export function sendRequest(call: HttpCall): Promise<HttpAnswer> {
+  const url = new URL(call.path, call.origin)
+  const { request } = url.protocol === 'https:' ? https : http
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs)])
+    const headers = call.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(call.body)) }
+    const outgoing = request(
+      url,
+      { method: call.method, headers: { ...headers, ...call.headers }, signal, agent: call.agent ?? false },
+      (answer) => {
+        const chunks: Buffer[] = []
+        let bytes = 0
+        answer.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+          if (bytes > BODY_CAP_BYTES)
+            outgoing.destroy(new Error(`the answer is larger than ${BODY_CAP_BYTES} bytes`))
+          chunks.push(chunk)
+        })
+        answer.on('error', reject)
+        answer.on('end', () =>
+          resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
+        )
+      },
+    )
+    outgoing.on('error', (error) => {
+      const timedOut = signal.aborted && !call.signal.aborted
+      reject(timedOut ? new Error(`no answer within ${call.timeoutMs} ms`) : error)
+    })
+    outgoing.end(call.body)
+  })
+}
