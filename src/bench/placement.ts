@@ -10,14 +10,14 @@ export interface CpuTopology {
 
 /**
  * Gives the target as many CPUs as its quota needs and the generator the others, none of them a hyperthread
- * of a target's core where that can be had. One CPU is too few to separate them: nothing is pinned then.
+ * of a target's core where that can be had. Where a quota leaves the generator no CPU nothing is pinned.
  * A target without a quota gets half of the CPUs.
  */
 export function placeSides(topology: CpuTopology, cpus: number | undefined): Placement {
   const all = byCore(topology)
-  if (all.length < 2) return { targetCpus: [], generatorCpus: [] }
   const wanted = cpus === undefined ? Math.floor(all.length / 2) : Math.ceil(cpus)
-  const targetCpus = all.slice(0, Math.min(Math.max(wanted, 1), all.length - 1))
+  if (wanted < 1 || wanted >= all.length) return { targetCpus: [], generatorCpus: [] }
+  const targetCpus = all.slice(0, wanted)
   const rest = all.slice(targetCpus.length)
   const sharing = new Set(targetCpus.flatMap((cpu) => topology.siblings[cpu] ?? [cpu]))
   const apart = rest.filter((cpu) => !sharing.has(cpu))

@@ -1,0 +1,101 @@
+import type { Case, Plan } from '../model/plan.ts'
+import {
+  type CaseResult,
+  type Environment,
+  type ImageRecord,
+  RESULTS_VERSION,
+  type Results,
+  type Revision,
+} from '../model/results.ts'
+import type { Target } from '../model/target.ts'
+import { type Lab, measureCase, messageOf } from './case.ts'
+
+/** What a measurement is made with and who hears of it. */
+export interface Runner {
+  readonly lab: Lab
+  /** Builds or pulls; undefined for a `url` target. */
+  readonly ensureImage: (target: Target) => Promise<ImageRecord | undefined>
+  /** Called with the document after every case, and once complete. */
+  readonly save: (results: Results) => Promise<void>
+  readonly describeOutcome: (benchCase: Case, result: CaseResult) => string
+  readonly version: string
+  readonly environment: Environment
+  readonly revision: Revision | undefined
+}
+
+/**
+ * Measures every case of a plan, one after the other, and saves after each. A case that fails does not stop the others.
+ * @throws the signal's reason when aborted; what was measured until then is saved.
+ */
+export async function runPlan(plan: Plan, runner: Runner): Promise<Results> {
+  const { lab, save } = runner
+  const images: ImageRecord[] = []
+  const cases: CaseResult[] = []
+  const base = {
+    version: RESULTS_VERSION,
+    tool: { name: 'bench-action', version: runner.version },
+    startedAt: lab.now().toISOString(),
+    ...(runner.revision === undefined ? {} : { revision: runner.revision }),
+    environment: runner.environment,
+    plan,
+  } as const
+  const snapshot = (): Results => ({ ...base, images: [...images], cases: [...cases] })
+
+  const unbuilt = await ensureImages(plan, runner, images)
+  await save(snapshot())
+  for (const [index, benchCase] of plan.cases.entries()) {
+    lab.signal.throwIfAborted()
+    lab.onProgress({ kind: 'case', id: benchCase.id, index: index + 1, total: plan.cases.length })
+    const result = await resultOf(plan, runner, images, unbuilt, benchCase)
+    cases.push(result)
+    await save(snapshot())
+    lab.onProgress({
+      kind: 'case-end',
+      id: benchCase.id,
+      outcome: runner.describeOutcome(benchCase, result),
+      failed: result.failure !== undefined,
+    })
+  }
+  const results = { ...snapshot(), finishedAt: lab.now().toISOString() }
+  await save(results)
+  return results
+}
+
+/** Fills `images`; returns why there is none, by target name. */
+async function ensureImages(
+  plan: Plan,
+  { lab, ensureImage }: Runner,
+  images: ImageRecord[],
+): Promise<ReadonlyMap<string, string>> {
+  const unbuilt = new Map<string, string>()
+  for (const target of plan.targets) {
+    if (target.source.kind === 'url') continue
+    lab.onProgress({ kind: 'image', target: target.name })
+    try {
+      const image = await ensureImage(target)
+      if (image !== undefined) images.push(image)
+    } catch (error) {
+      lab.signal.throwIfAborted()
+      unbuilt.set(target.name, messageOf(error))
+    }
+  }
+  return unbuilt
+}
+
+async function resultOf(
+  plan: Plan,
+  { lab }: Runner,
+  images: readonly ImageRecord[],
+  unbuilt: ReadonlyMap<string, string>,
+  benchCase: Case,
+): Promise<CaseResult> {
+  const target = plan.targets.find((candidate) => candidate.name === benchCase.target)
+  if (target === undefined) throw new Error(`the plan has no target ${benchCase.target}`)
+  const message = unbuilt.get(target.name)
+  if (message !== undefined) {
+    const failure = { stage: 'build', message, logTail: [] } as const
+    return { id: benchCase.id, coldStarts: [], runs: [], warnings: [], failure }
+  }
+  const image = images.find((candidate) => candidate.target === target.name)
+  return measureCase(lab, target, benchCase, image?.id)
+}
