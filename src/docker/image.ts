@@ -1,12 +1,13 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CommandError, exec } from '../lib/exec.ts'
+import { temporaryFolder } from '../lib/session.ts'
 import type { ImageRecord } from '../model/results.ts'
 import type { Target } from '../model/target.ts'
 import { apiStatus, type Docker, LABEL } from './docker.ts'
 
 export interface ImageOptions {
+  readonly session: string
   readonly signal: AbortSignal
   /** Called with each line that the builder prints. */
   readonly onLine: (line: string) => void
@@ -44,30 +45,20 @@ async function buildImage(
   source: { context: string; dockerfile: string; args: Readonly<Record<string, string>> },
   options: ImageOptions,
 ): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-action-build-'))
-  try {
-    const idFile = join(folder, 'image-id')
-    const buildArgs = Object.entries(source.args).flatMap(([key, value]) => [
-      '--build-arg',
-      `${key}=${value}`,
-    ])
-    await exec(
-      'docker',
-      [
-        'build',
-        ...['--file', source.dockerfile],
-        ...['--iidfile', idFile],
-        ...['--tag', `bench-action/${name}:latest`],
-        ...['--label', `${LABEL}.target=${name}`],
-        ...buildArgs,
-        source.context,
-      ],
-      { ...options, env: await builderEnvironment() },
-    )
-    return (await readFile(idFile, 'utf8')).trim()
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  await using folder = await temporaryFolder(options.session)
+  const idFile = join(folder.path, 'image-id')
+  const buildArgs = Object.entries(source.args).flatMap(([key, value]) => ['--build-arg', `${key}=${value}`])
+  const args = [
+    'build',
+    ...['--file', source.dockerfile],
+    ...['--iidfile', idFile],
+    ...['--tag', `bench-action/${name}:latest`],
+    ...['--label', `${LABEL}.target=${name}`],
+    ...buildArgs,
+    source.context,
+  ]
+  await exec('docker', args, { ...options, env: await builderEnvironment() })
+  return (await readFile(idFile, 'utf8')).trim()
 }
 
 /**

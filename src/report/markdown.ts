@@ -1,0 +1,70 @@
+import { markdownTable } from 'markdown-table'
+import { escapeMarkdown, fence } from './escape.ts'
+import type { BarChart, Detail, Note, Report, ReportGroup, Table } from './report.ts'
+
+/** Renders a report as GitHub Markdown. */
+export function renderMarkdown(report: Report): string {
+  const blocks = [
+    `# ${report.title}`,
+    report.headline,
+    ...report.groups.flatMap(renderGroup),
+    '## How this was measured',
+    report.facts.map(([name, value]) => `- **${name}**: ${escapeMarkdown(value)}`).join('\n'),
+  ]
+  return `${blocks.join('\n\n')}\n`
+}
+
+function renderGroup(group: ReportGroup): readonly string[] {
+  return [
+    `## ${escapeMarkdown(group.heading)}`,
+    escapeMarkdown(group.load),
+    renderTable(group.summary),
+    ...group.notes.map(renderNote),
+    ...(group.chart === undefined ? [] : [renderChart(group.chart)]),
+    ...(group.resources === undefined ? [] : [renderTable(group.resources)]),
+    ...group.details.map(renderDetail),
+  ]
+}
+
+/** A table with aligned columns, readable as plain text too; each cell is written by `write`. */
+export function renderTable(table: Table, write: (text: string) => string = escapeMarkdown): string {
+  const rows = [table.columns.map(({ title }) => title), ...table.rows]
+  return markdownTable(
+    rows.map((row) => row.map(write)),
+    { align: table.columns.map(({ align }) => align), stringLength: (text) => [...text].length },
+  )
+}
+
+function renderNote(note: Note): string {
+  const kind = note.kind === 'failure' ? 'CAUTION' : 'WARNING'
+  const text = `> [!${kind}]\n> **${escapeMarkdown(note.about)}**: ${escapeMarkdown(note.text)}`
+  if (note.logTail.length === 0) return text
+  const log = fence(note.logTail).replace(/^/gm, '> ')
+  return `${text}\n>\n> The end of its log:\n>\n${log}`
+}
+
+function renderChart(chart: BarChart): string {
+  const labels = chart.bars.map(({ label }) => JSON.stringify(label)).join(', ')
+  const values = chart.bars.map(({ value }) => Number(value.toPrecision(4))).join(', ')
+  return fence(
+    [
+      'xychart-beta',
+      `  title ${JSON.stringify(chart.title)}`,
+      `  x-axis [${labels}]`,
+      `  y-axis ${JSON.stringify(chart.axis)}`,
+      `  bar [${values}]`,
+    ],
+    'mermaid',
+  )
+}
+
+function renderDetail(detail: Detail): string {
+  const width = Math.max(0, ...detail.lines.map(([name]) => name.length)) + 2
+  const lines = detail.lines.map(([name, value]) => `${name.padEnd(width)}${value}`)
+  return [
+    `<details><summary>${escapeMarkdown(detail.heading)}</summary>`,
+    ...(lines.length === 0 ? [] : [fence(lines)]),
+    renderTable(detail.runs),
+    '</details>',
+  ].join('\n\n')
+}
