@@ -16,11 +16,16 @@ withOverrides(program.command('run'))
   .description('measure scenarios, print the report, write results.json and report.md')
   .option('-o, --out <folder>', 'where results.json and report.md go', 'out')
   .option('-v, --verbose', "show the image builder's output", false)
-  .action(async (files: string[], { out, verbose, ...overrides }: Overrides & { out: string; verbose: boolean }) => {
-    const { run } = await import('./command/run.ts')
-    const complete = await run({ files, overrides, out, verbose }, streams, interruption())
-    process.exitCode = complete ? EXIT.ok : EXIT.noNumbers
-  })
+  .action(
+    async (
+      files: string[],
+      { out, verbose, ...overrides }: Overrides & { out: string; verbose: boolean },
+    ) => {
+      const { run } = await import('./command/run.ts')
+      const complete = await run({ files, overrides, out, verbose }, streams, interruption())
+      process.exitCode = complete ? EXIT.ok : EXIT.noNumbers
+    },
+  )
 
 program
   .command('report')
@@ -66,7 +71,11 @@ function withOverrides(command: Command): Command {
 /** Aborts at the first Ctrl-C or SIGTERM, so that everything started is stopped; the second one ends us at once. */
 function interruption(): AbortSignal {
   const controller = new AbortController()
-  for (const [signal, number] of [['SIGINT', 2], ['SIGTERM', 15], ['SIGHUP', 1]] as const) {
+  for (const [signal, number] of [
+    ['SIGINT', 2],
+    ['SIGTERM', 15],
+    ['SIGHUP', 1],
+  ] as const) {
     process.on(signal, () => {
       if (controller.signal.aborted) process.exit(128 + number)
       process.exitCode = 128 + number
@@ -81,13 +90,17 @@ class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
 
-try {
-  await program.parseAsync()
-} catch (error) {
-  if (error instanceof UserError) {
-    streams.log.write(`${error.message}\n`)
-    process.exitCode = EXIT.fault
-  } else if (!(error instanceof Interrupted)) {
-    throw error
+async function main(): Promise<void> {
+  try {
+    await program.parseAsync()
+  } catch (error) {
+    if (error instanceof UserError) {
+      streams.log.write(`${error.message}\n`)
+      process.exitCode = EXIT.fault
+    } else if (!(error instanceof Interrupted)) {
+      throw error
+    }
   }
 }
+
+void main()

@@ -10,6 +10,7 @@ import type { Target } from '../model/target.ts'
 import type { Host } from './host.ts'
 import { placeSides } from './placement.ts'
 import type { Service, StartService } from './service.ts'
+import { startUrl } from './url-service.ts'
 
 /** What services are started with. */
 export interface ServiceEdges {
@@ -24,7 +25,7 @@ export interface ServiceEdges {
 export function dockerServices(edges: ServiceEdges): StartService {
   let count = 0
   return async (target, benchCase, imageId) => {
-    if (target.source.kind === 'url') return urlService(target.source.url)
+    if (target.source.kind === 'url') return startUrl(target)
     if (imageId === undefined) throw new Error(`no image for target ${target.name}`)
     count += 1
     return startContainer(edges, target, benchCase, imageId, `${edges.session}-${count}`)
@@ -93,24 +94,6 @@ async function startContainer(
     ended: async () => describeEnd(await container.state()),
     logTail: () => container.logTail(),
     [Symbol.asyncDispose]: () => scope.disposeAsync(),
-  }
-}
-
-/** Something already running: nothing to limit, to read or to stop. */
-function urlService(url: string): Service {
-  const { origin } = new URL(url)
-  return {
-    checkOrigin: origin,
-    loadOrigin: origin,
-    prefix: [],
-    path: 'url',
-    placement: { targetCpus: [], generatorCpus: [] },
-    readCounters: () => undefined,
-    setCpus: async () => {},
-    exec: () => Promise.reject(new Error('a url target has no container to run a command in')),
-    ended: async () => undefined,
-    logTail: async () => [],
-    [Symbol.asyncDispose]: async () => {},
   }
 }
 

@@ -17,7 +17,7 @@ export interface Runner {
   readonly ensureImage: (target: Target) => Promise<ImageRecord | undefined>
   /** Called with the document after every case, and once complete. */
   readonly save: (results: Results) => Promise<void>
-  readonly describeOutcome: (benchCase: Case, result: CaseResult) => string
+  readonly describeOutcome: (result: CaseResult) => string
   readonly version: string
   readonly environment: Environment
   readonly revision: Revision | undefined
@@ -52,7 +52,7 @@ export async function runPlan(plan: Plan, runner: Runner): Promise<Results> {
     lab.onProgress({
       kind: 'case-end',
       id: benchCase.id,
-      outcome: runner.describeOutcome(benchCase, result),
+      outcome: runner.describeOutcome(result),
       failed: result.failure !== undefined,
     })
   }

@@ -4,11 +4,11 @@ import { readEnvironment } from '../bench/environment.ts'
 import { linuxHost } from '../bench/host.ts'
 import { type Runner, runPlan } from '../bench/runner.ts'
 import type { StartService } from '../bench/service.ts'
+import { startUrl } from '../bench/url-service.ts'
 import { connectDocker, type Docker } from '../docker/docker.ts'
 import { ensureImage } from '../docker/image.ts'
 import { detectNetnsAccess } from '../docker/netns.ts'
-import { autocannon } from '../engine/autocannon.ts'
-import { UserError } from '../lib/error.ts'
+import { autocannonEngine } from '../engine/autocannon.ts'
 import { readRevision } from '../lib/git.ts'
 import { newSession } from '../lib/session.ts'
 import { VERSION } from '../lib/version.ts'
@@ -21,7 +21,7 @@ import { buildReport } from '../report/build.ts'
 import { formatCount, formatLatency } from '../report/format.ts'
 import { renderMarkdown } from '../report/markdown.ts'
 import { OutputFolder } from '../sink/files.ts'
-import { openProgress, type Output, printReport } from '../sink/terminal.ts'
+import { type Output, openProgress, printReport } from '../sink/terminal.ts'
 import { summarizeCase } from '../stats/summary.ts'
 
 export interface RunOptions {
@@ -62,20 +62,20 @@ export async function run(options: RunOptions, streams: Streams, signal: AbortSi
     if (interrupted !== undefined) progress.onProgress({ kind: 'warning', text: interrupted })
     const startService: StartService =
       docker === undefined
-        ? dockerlessServices()
+        ? startUrl
         : dockerServices({ docker, host, session, netns: await detectNetnsAccess() })
     const runner: Runner = {
       lab: {
         host,
         startService,
-        engine: () => autocannon,
+        engine: () => autocannonEngine,
         now: () => new Date(),
         onProgress: progress.onProgress,
         signal,
       },
       ensureImage: (target) => ensureImageOf(docker, target, session, signal, progress.onProgress),
       save: (snapshot) => folder.saveResults(snapshot),
-      describeOutcome: (benchCase, result) => describeOutcome(plan, benchCase.id, result),
+      describeOutcome: (result) => describeOutcome(plan, result),
       version: VERSION,
       environment: readEnvironment(docker?.info),
       revision: await readRevision(process.cwd()),
@@ -116,7 +116,7 @@ function outcomeOf(plan: Plan, result: CaseResult): ReturnType<typeof summarizeC
   return summarizeCase(benchCase, result, undefined)
 }
 
-function describeOutcome(plan: Plan, _id: string, result: CaseResult): string {
+function describeOutcome(plan: Plan, result: CaseResult): string {
   const { state, metrics } = outcomeOf(plan, result)
   switch (state.kind) {
     case 'failed':

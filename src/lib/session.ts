@@ -26,7 +26,8 @@ function startTicks(pid: number): string | undefined {
     const [, fields = ''] = /^.*\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
     return fields.split(' ')[19]
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return undefined
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
+      return undefined
     throw error
   }
 }
@@ -41,6 +42,8 @@ export async function temporaryFolder(session: string): Promise<AsyncDisposable 
 export async function findOrphanedFolders(): Promise<readonly string[]> {
   const names = await readdir(tmpdir())
   return names
-    .filter((name) => name.startsWith(`${PREFIX}-`) && /^bench-action-\d+-\d+-/.test(name) && !isSessionAlive(name))
+    .filter(
+      (name) => name.startsWith(`${PREFIX}-`) && /^bench-action-\d+-\d+-/.test(name) && !isSessionAlive(name),
+    )
     .map((name) => join(tmpdir(), name))
 }
