@@ -75,7 +75,7 @@ class Loader {
     this.#checkName(name, site, 'scenario', parts.name !== undefined)
     const twin = this.#scenarios.find((other) => other.name === name)
     if (twin !== undefined) {
-      report(site, parts.name === undefined ? [] : ['name'], this.#twinMessage('scenario', name, twin.site))
+      this.#addNote(site, ['name'], this.#twinMessage('scenario', name, twin.site))
     }
     this.#scenarios.push({ name, site })
 
@@ -169,7 +169,7 @@ class Loader {
 
   #register(target: Target, site: Site): void {
     const twin = this.#targets.find((other) => other.target.name === target.name)
-    if (twin !== undefined) report(site, [], this.#twinMessage('target', target.name, twin.site))
+    if (twin !== undefined) this.#addNote(site, [], this.#twinMessage('target', target.name, twin.site))
     this.#targets.push({ target, site })
   }
 
@@ -183,11 +183,16 @@ class Loader {
     if (written || validateValue(targetSchema.shape.name, name).issues.length === 0) return
     const { value } = site.document
     if (typeof value === 'object' && value !== null && Object.hasOwn(value, 'name')) return
-    report(
+    this.#addNote(
       site,
       [],
       `${what} name ${renderValue(name)} must be of a-z, 0-9, ".", "_" and "-" and start with a letter or digit; rename it, or set name:`,
     )
+  }
+
+  /** A fault that has a line, and says itself what it is about. */
+  #addNote({ document, at }: Site, below: Path, message: string): void {
+    this.#faults.push({ place: document.file, line: document.lineOf([...at, ...below]), message })
   }
 
   #addIssues(site: Site, issues: readonly Issue[]): void {
