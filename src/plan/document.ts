@@ -92,6 +92,10 @@ function checkNodes(source: Document.Parsed, faultAt: (offset: number, message: 
   visit(source, {
     Pair: (_key, pair) => {
       if (!isScalar(pair.key)) faults.push(faultAt(offsetOf(pair.key), 'a key must be a plain word'))
+      // The schema library leaves it out without a word.
+      else if (pair.key.value === '__proto__') {
+        faults.push(faultAt(offsetOf(pair.key), 'key __proto__ is not allowed'))
+      }
     },
     Value: (_key, node) => {
       if (node.tag !== undefined) faults.push(faultAt(offsetOf(node), `tag ${node.tag} is not allowed`))

@@ -227,10 +227,33 @@ class Loader {
 
 const DISK: Disk = { kindOf, read: (file) => readText(file, MAX_BODY_BYTES) }
 
+// What a path in a file can be that no file has: too long, in a loop, behind a file or a closed folder, with a zero byte.
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  ENAMETOOLONG: 'has too long a name',
+  ELOOP: 'is a link to itself',
+  EACCES: 'may not be read',
+  EPERM: 'may not be read',
+  ERR_INVALID_ARG_VALUE: 'has a zero byte in its name',
+  ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8 text',
+}
+
+/** Why a file cannot be had, for the reasons that are the user's; rethrows all others. */
+function reasonOf(error: unknown): string {
+  const reason = error instanceof Error && 'code' in error ? UNREACHABLE[String(error.code)] : undefined
+  if (reason === undefined) throw error
+  return reason
+}
+
 function kindOf(file: string): 'file' | 'folder' | undefined {
-  const stat = statSync(file, { throwIfNoEntry: false })
-  if (stat?.isFile() === true) return 'file'
-  return stat?.isDirectory() === true ? 'folder' : undefined
+  try {
+    const stat = statSync(file)
+    return stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : undefined
+  } catch (error) {
+    reasonOf(error)
+    return undefined
+  }
 }
 
 function readText(file: string, maxBytes: number): { readonly text: string } | { readonly reason: string } {
@@ -239,12 +262,10 @@ function readText(file: string, maxBytes: number): { readonly text: string } | {
     if (stat.isDirectory()) return { reason: 'is a folder, not a file' }
     if (!stat.isFile()) return { reason: 'is not a regular file' }
     if (stat.size > maxBytes) return { reason: `is larger than ${maxBytes / 1e6} MB` }
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)) }
+    // A body is sent as it is, with its byte order mark.
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+    return { text: decoder.decode(readFileSync(file)) }
   } catch (error) {
-    if (error instanceof TypeError) return { reason: 'is not UTF-8 text' }
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { reason: 'does not exist' }
-    if (code === 'EACCES' || code === 'EPERM') return { reason: 'may not be read' }
-    throw error
+    return { reason: reasonOf(error) }
   }
 }

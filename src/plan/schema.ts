@@ -529,6 +529,7 @@ const LATER_SCENARIO = {
 }
 
 const MOVED_SCENARIO = {
+  ...placeUnder('target', Object.keys(targetSchema.shape)),
   ...placeUnder('load', ['connections', 'duration', 'warmup', 'connection', 'timeout']),
   ...placeUnder('limits', ['cpus', 'memory', 'period']),
 }

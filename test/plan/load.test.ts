@@ -380,6 +380,15 @@ describe('faults of a scenario', () => {
       ],
     ],
     [
+      'names that no file has',
+      'targets: ["\\0", hello.yml/x]\nrequests: [{ path: /, body-file: "\\0" }]',
+      [
+        'scenarios/a.yml:1: targets[0] must be a folder that holds target.yml, not "\\u0000", which does not exist',
+        'scenarios/a.yml:1: targets[1] must be a folder that holds target.yml, not "hello.yml/x", which does not exist',
+        'scenarios/a.yml:2: requests[0].body-file must be a text file, not "\\u0000": has a zero byte in its name',
+      ],
+    ],
+    [
       'the same target twice',
       'targets: [../targets/hello, ../targets/hello/]',
       ['scenarios/a.yml:1: targets[1] names target hello a second time'],
@@ -416,10 +425,11 @@ describe('faults of a scenario', () => {
     ],
     [
       'keys on the wrong level',
-      `${target}connections: 5\ncpus: 1`,
+      `${target}connections: 5\ncpus: 1\nport: 80`,
       [
         'scenarios/a.yml:2: unknown key connections; did you mean load.connections?',
         'scenarios/a.yml:3: unknown key cpus; did you mean limits.cpus?',
+        'scenarios/a.yml:4: unknown key port; did you mean target.port?',
       ],
     ],
     [
