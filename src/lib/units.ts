@@ -56,7 +56,8 @@ export function formatDuration(ms: number): string {
     if (count > 0) text += `${count}${unit}`
     leftUs -= count * US_PER_UNIT[unit]
   }
-  return leftUs > 0 || text === '' ? `${text}${leftUs / 1000}ms` : text
+  if (leftUs > 0) text += `${leftUs / 1000}ms`
+  return text === '' ? '0s' : text
 }
 
 /** Writes whole bytes exactly, in the unit that needs the smallest whole number: `512000000` is `512MB`, `536870912` is `512MiB`. */

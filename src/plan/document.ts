@@ -17,7 +17,7 @@ import type { Fault, Path } from './faults.ts'
 /** Largest file that is read, in bytes; hand-written YAML is far smaller. */
 export const MAX_FILE_BYTES = 1_000_000
 
-// yaml counts how often aliases multiply their targets; hand-written files stay far below.
+// Also what yaml allows aliases to multiply to; hand-written files stay far below.
 const MAX_ALIASES = 100
 
 /** A YAML file as plain data, which remembers where each value stood. */
@@ -87,20 +87,32 @@ export function parseYaml(
 /** Finds what the parser lets through: tags, keys that are no scalars, aliases of nothing or of what they stand in. */
 function checkNodes(source: Document.Parsed, faultAt: (offset: number, message: string) => Fault): Fault[] {
   const faults: Fault[] = []
+  let aliases = 0
   const offsetOf = (node: unknown): number => (isNode(node) ? node.range?.[0] : undefined) ?? 0
   visit(source, {
     Pair: (_key, pair) => {
       if (!isScalar(pair.key)) faults.push(faultAt(offsetOf(pair.key), 'a key must be a plain word'))
+      // The schema library leaves it out without a word.
+      else if (pair.key.value === '__proto__') {
+        faults.push(faultAt(offsetOf(pair.key), 'key __proto__ is not allowed'))
+      }
     },
     Value: (_key, node) => {
       if (node.tag !== undefined) faults.push(faultAt(offsetOf(node), `tag ${node.tag} is not allowed`))
     },
     Alias: (_key, alias, ancestors) => {
+      // Resolving one walks the whole document.
+      aliases += 1
+      if (aliases > MAX_ALIASES) {
+        faults.push(faultAt(offsetOf(alias), `a file holds at most ${MAX_ALIASES} aliases`))
+        return visit.BREAK
+      }
       const target = alias.resolve(source)
       if (target === undefined) faults.push(faultAt(offsetOf(alias), `alias *${alias.source} has no anchor`))
       if (target !== undefined && ancestors.some((ancestor) => ancestor === target)) {
         faults.push(faultAt(offsetOf(alias), `alias *${alias.source} stands inside what it repeats`))
       }
+      return undefined
     },
   })
   return faults

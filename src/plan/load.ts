@@ -75,7 +75,7 @@ class Loader {
     this.#checkName(name, site, 'scenario', parts.name !== undefined)
     const twin = this.#scenarios.find((other) => other.name === name)
     if (twin !== undefined) {
-      report(site, parts.name === undefined ? [] : ['name'], this.#twinMessage('scenario', name, twin.site))
+      this.#addNote(site, ['name'], this.#twinMessage('scenario', name, twin.site))
     }
     this.#scenarios.push({ name, site })
 
@@ -169,7 +169,7 @@ class Loader {
 
   #register(target: Target, site: Site): void {
     const twin = this.#targets.find((other) => other.target.name === target.name)
-    if (twin !== undefined) report(site, [], this.#twinMessage('target', target.name, twin.site))
+    if (twin !== undefined) this.#addNote(site, [], this.#twinMessage('target', target.name, twin.site))
     this.#targets.push({ target, site })
   }
 
@@ -183,11 +183,16 @@ class Loader {
     if (written || validateValue(targetSchema.shape.name, name).issues.length === 0) return
     const { value } = site.document
     if (typeof value === 'object' && value !== null && Object.hasOwn(value, 'name')) return
-    report(
+    this.#addNote(
       site,
       [],
       `${what} name ${renderValue(name)} must be of a-z, 0-9, ".", "_" and "-" and start with a letter or digit; rename it, or set name:`,
     )
+  }
+
+  /** A fault that has a line, and says itself what it is about. */
+  #addNote({ document, at }: Site, below: Path, message: string): void {
+    this.#faults.push({ place: document.file, line: document.lineOf([...at, ...below]), message })
   }
 
   #addIssues(site: Site, issues: readonly Issue[]): void {
@@ -222,10 +227,33 @@ class Loader {
 
 const DISK: Disk = { kindOf, read: (file) => readText(file, MAX_BODY_BYTES) }
 
+// What a path in a file can be that no file has: too long, in a loop, behind a file or a closed folder, with a zero byte.
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  ENAMETOOLONG: 'has too long a name',
+  ELOOP: 'is a link to itself',
+  EACCES: 'may not be read',
+  EPERM: 'may not be read',
+  ERR_INVALID_ARG_VALUE: 'has a zero byte in its name',
+  ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8 text',
+}
+
+/** Why a file cannot be had, for the reasons that are the user's; rethrows all others. */
+function reasonOf(error: unknown): string {
+  const reason = error instanceof Error && 'code' in error ? UNREACHABLE[String(error.code)] : undefined
+  if (reason === undefined) throw error
+  return reason
+}
+
 function kindOf(file: string): 'file' | 'folder' | undefined {
-  const stat = statSync(file, { throwIfNoEntry: false })
-  if (stat?.isFile() === true) return 'file'
-  return stat?.isDirectory() === true ? 'folder' : undefined
+  try {
+    const stat = statSync(file)
+    return stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : undefined
+  } catch (error) {
+    reasonOf(error)
+    return undefined
+  }
 }
 
 function readText(file: string, maxBytes: number): { readonly text: string } | { readonly reason: string } {
@@ -234,12 +262,10 @@ function readText(file: string, maxBytes: number): { readonly text: string } | {
     if (stat.isDirectory()) return { reason: 'is a folder, not a file' }
     if (!stat.isFile()) return { reason: 'is not a regular file' }
     if (stat.size > maxBytes) return { reason: `is larger than ${maxBytes / 1e6} MB` }
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)) }
+    // A body is sent as it is, with its byte order mark.
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+    return { text: decoder.decode(readFileSync(file)) }
   } catch (error) {
-    if (error instanceof TypeError) return { reason: 'is not UTF-8 text' }
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { reason: 'does not exist' }
-    if (code === 'EACCES' || code === 'EPERM') return { reason: 'may not be read' }
-    throw error
+    return { reason: reasonOf(error) }
   }
 }

@@ -56,14 +56,19 @@ function must(allowed: string): ErrorOf {
     input === undefined ? `is required: ${allowed}` : `must be ${allowed}, not ${renderValue(input)}`
 }
 
-function mapping<S extends z.ZodRawShape>(shape: S, elsewhere: Readonly<Record<string, string>> = {}) {
+/** A mapping that knows its keys; `later` has the reasons against keys that users may expect, `moved` the right place of others. */
+function mapping<S extends z.ZodRawShape>(
+  shape: S,
+  later: Readonly<Record<string, string>> = {},
+  moved: Readonly<Record<string, string>> = {},
+) {
   const keys = Object.keys(shape)
   const error = must(`a mapping with the keys ${keys.join(', ')}`)
   return z.strictObject(shape, {
     // A line for each unknown key, in the order of `keys`; flattenIssue takes them apart.
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key: string) => describeUnknown(key, keys, elsewhere)).join('\n')
+        ? issue.keys.map((key: string) => describeUnknown(key, keys, later, moved)).join('\n')
         : error(issue),
   })
 }
@@ -71,20 +76,24 @@ function mapping<S extends z.ZodRawShape>(shape: S, elsewhere: Readonly<Record<s
 function describeUnknown(
   key: string,
   allowed: readonly string[],
-  elsewhere: Readonly<Record<string, string>>,
+  later: Readonly<Record<string, string>>,
+  moved: Readonly<Record<string, string>>,
 ): string {
-  if (Object.hasOwn(elsewhere, key)) return `is not supported: ${elsewhere[key]}`
-  const nearest = findNearest(key, allowed)
+  if (Object.hasOwn(later, key)) return `is not supported: ${later[key]}`
+  const nearest = Object.hasOwn(moved, key) ? moved[key] : findNearest(key, allowed)
   return nearest === undefined ? `; allowed: ${allowed.join(', ')}` : `; did you mean ${nearest}?`
 }
 
-/** A rule on which keys stand together; it also applies when a value is wrong, so that all faults show at once. */
+/** Lets a rule apply when a part is wrong too, so that all faults show at once; the value may be of any type. */
+const ALWAYS = { when: () => true }
+
+/** A rule on which keys stand together. */
 function keysRule(
   check: (has: (key: string) => boolean, fault: (message: string, key?: string) => void) => void,
 ): [(value: unknown, context: z.core.$RefinementCtx<unknown>) => void, { when: () => boolean }] {
   return [
     (value, context) => {
-      if (typeof value !== 'object' || value === null) return
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return
       check(
         (key) => Object.hasOwn(value, key),
         (message, key) => {
@@ -92,7 +101,7 @@ function keysRule(
         },
       )
     },
-    { when: () => true },
+    ALWAYS,
   ]
 }
 
@@ -148,13 +157,16 @@ function parseInto(
 
 function oneOrMany<T extends z.ZodType>(item: T, allowed: string) {
   const list = z.array(item).min(1, { error: must(`${allowed}, or a list of such`) })
-  return z.union([item, list.superRefine(faultDuplicates)], { error: must(`${allowed}, or a list of such`) })
+  return z.union([item, list.superRefine(faultDuplicates, ALWAYS)], {
+    error: must(`${allowed}, or a list of such`),
+  })
 }
 
 function faultDuplicates(values: readonly unknown[], context: z.core.$RefinementCtx<readonly unknown[]>) {
+  if (!Array.isArray(values)) return
   values.forEach((value, index) => {
     const first = values.indexOf(value)
-    if (first < index) {
+    if (first >= 0 && first < index) {
       context.addIssue({ code: 'custom', path: [index], message: `repeats the value of [${first}]` })
     }
   })
@@ -192,6 +204,7 @@ const headers = z
     { error: must('a mapping of header names to values') },
   )
   .superRefine((values, context) => {
+    if (typeof values !== 'object' || values === null) return
     const keys = Object.keys(values)
     keys.forEach((key, index) => {
       const lower = key.toLowerCase()
@@ -202,7 +215,7 @@ const headers = z
           : undefined
       if (message !== undefined) context.addIssue({ code: 'custom', path: [key], message })
     })
-  })
+  }, ALWAYS)
   .optional()
   .meta({ description: 'Headers to send.', examples: [{ accept: 'application/json' }] })
 
@@ -495,7 +508,7 @@ const engine = z.enum(ENGINE_NAMES, { error: engineError })
 
 /** Values of `engine`, one or a list. */
 export const engineSchema = z.union(
-  [engine, z.array(engine).min(1, { error: engineError }).superRefine(faultDuplicates)],
+  [engine, z.array(engine).min(1, { error: engineError }).superRefine(faultDuplicates, ALWAYS)],
   { error: engineError },
 )
 
@@ -512,14 +525,17 @@ const LATER_SCENARIO = {
   slo: 'this version knows no service level objectives',
   thresholds: 'this version has fixed thresholds',
   capacity: 'this version does not search for capacity',
-  warmup: 'it stands under load: load.warmup',
-  connections: 'it stands under load: load.connections',
-  duration: 'it stands under load: load.duration',
-  timeout: 'it stands under load: load.timeout',
-  connection: 'it stands under load: load.connection',
   rate: LATER_LOAD.rate,
-  cpus: 'it stands under limits: limits.cpus',
-  memory: 'it stands under limits: limits.memory',
+}
+
+const MOVED_SCENARIO = {
+  ...placeUnder('target', Object.keys(targetSchema.shape)),
+  ...placeUnder('load', ['connections', 'duration', 'warmup', 'connection', 'timeout']),
+  ...placeUnder('limits', ['cpus', 'memory', 'period']),
+}
+
+function placeUnder(parent: string, keys: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(keys.map((key) => [key, `${parent}.${key}`]))
 }
 
 /** `scenarios/<name>.yml`. */
@@ -611,6 +627,7 @@ export const scenarioSchema = mapping(
     }),
   },
   LATER_SCENARIO,
+  MOVED_SCENARIO,
 )
   .superRefine(
     ...keysRule((has, fault) => {
