@@ -98,10 +98,7 @@ function resolveSource(parts: TargetParts, site: Site): TargetSource | undefined
     report(site, contextPath, `must be a folder that exists, not ${JSON.stringify(build.context)}`)
     return undefined
   }
-  const dockerfile =
-    build.dockerfile === undefined
-      ? path.join(context, 'Dockerfile')
-      : path.resolve(site.folder, build.dockerfile)
+  const dockerfile = path.resolve(context, build.dockerfile ?? 'Dockerfile')
   if (site.disk.kindOf(dockerfile) !== 'file') {
     if (build.dockerfile === undefined) {
       report(
@@ -110,10 +107,10 @@ function resolveSource(parts: TargetParts, site: Site): TargetSource | undefined
         `must be a folder with a Dockerfile; ${JSON.stringify(build.context)} has none`,
       )
     } else {
-      const inContext = path.resolve(context, build.dockerfile)
+      const besideYaml = path.resolve(site.folder, build.dockerfile)
       const hint =
-        site.disk.kindOf(inContext) === 'file'
-          ? `; paths are relative to this file: ${toPosix(path.relative(site.folder, inContext))}`
+        site.disk.kindOf(besideYaml) === 'file'
+          ? `; it is relative to the context: ${toPosix(path.relative(context, besideYaml))}`
           : ''
       report(
         site,

@@ -107,7 +107,7 @@ describe('a scenario', () => {
 # yaml-language-server: $schema=../schema/scenario.schema.json
 description: all keys
 target:
-  build: { context: ../app, dockerfile: ../app/Dockerfile.slim, args: { VERSION: 1.10 } }
+  build: { context: ../app, dockerfile: Dockerfile.slim, args: { VERSION: 1.10 } }
   port: 8080
   env: { LEVEL: warn, PORT: 8080, DEBUG: false, VERSION: 1.10 }
   command: [node, server.js, --port, 8080]
@@ -803,14 +803,15 @@ describe('faults of a target', () => {
     expect(faultsOfTarget(text)).toBe(lines.join('\n'))
   })
 
-  it('says where a Dockerfile is that was meant relative to the context', () => {
+  it('says where a Dockerfile is that was meant relative to the YAML file', () => {
     expect(
       faultsOf({
         'scenarios/a.yml': 'target: { build: { context: ../app, dockerfile: Slim }, port: 80 }',
-        'app/Slim': '',
+        'app/x': '',
+        'scenarios/Slim': '',
       }),
     ).toMatchInlineSnapshot(
-      `"scenarios/a.yml:1: target.build.dockerfile must be a file that exists, not "Slim"; paths are relative to this file: ../app/Slim"`,
+      `"scenarios/a.yml:1: target.build.dockerfile must be a file that exists, not "Slim"; it is relative to the context: ../scenarios/Slim"`,
     )
   })
 })
