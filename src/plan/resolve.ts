@@ -107,15 +107,10 @@ function resolveSource(parts: TargetParts, site: Site): TargetSource | undefined
         `must be a folder with a Dockerfile; ${JSON.stringify(build.context)} has none`,
       )
     } else {
-      const besideYaml = path.resolve(site.folder, build.dockerfile)
-      const hint =
-        site.disk.kindOf(besideYaml) === 'file'
-          ? `; it is relative to the context: ${toPosix(path.relative(context, besideYaml))}`
-          : ''
       report(
         site,
         ['build', 'dockerfile'],
-        `must be a file that exists, not ${JSON.stringify(build.dockerfile)}${hint}`,
+        `must be a file that exists in the context, not ${JSON.stringify(build.dockerfile)}`,
       )
     }
     return undefined
