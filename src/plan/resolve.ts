@@ -305,7 +305,3 @@ function asList<T extends string | number>(value: T | readonly T[]): readonly T[
 function limitOf(value: number | typeof UNLIMITED): number | undefined {
   return value === UNLIMITED ? undefined : value
 }
-
-function toPosix(file: string): string {
-  return file.replaceAll(path.sep, '/')
-}

@@ -256,11 +256,9 @@ const ARGS_FORM = 'a mapping of names to values'
 
 const buildKeys = mapping({
   context: fileName.meta({ description: 'Folder that is sent to the builder.' }),
-  dockerfile: fileName
-    .optional()
-    .meta({
-      description: 'Dockerfile, relative to the context, as in a compose file; `Dockerfile` when absent.',
-    }),
+  dockerfile: fileName.optional().meta({
+    description: 'Dockerfile, relative to the context, as in a compose file; `Dockerfile` when absent.',
+  }),
   args: z
     .record(z.string().regex(/^[^=\s]+$/, { error: 'is not a name: no spaces, no "="' }), scalar, {
       error: must(ARGS_FORM),
