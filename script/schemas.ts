@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { buildScenarioSchema, buildTargetSchema, type JsonSchema } from '../src/plan/json-schema.ts'
+import { buildResultsSchema } from '../src/report/results-file.ts'
 
 /** A generated file: its path in the repository, and its content. */
 export interface Generated {
@@ -15,9 +16,10 @@ export interface Generated {
 const ROOT = path.join(import.meta.dirname, '..')
 
 /** JSON Schemas by the file they are written to; add a line to publish another one. */
-const SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
+const SCHEMAS: Readonly<Record<string, () => object>> = {
   'schema/scenario.schema.json': buildScenarioSchema,
   'schema/target.schema.json': buildTargetSchema,
+  'schema/results.schema.json': buildResultsSchema,
 }
 
 /** Tables by the marker they stand at, and the documents that hold markers. */

@@ -7,7 +7,7 @@ import { judgeRun } from '../stats/validity.ts'
 import type { Host } from './host.ts'
 import { awaitReady, CaseError, prepareService, verifyAnswers } from './probe.ts'
 import type { OnProgress } from './progress.ts'
-import { measureRun, SETTLE_MS, warmUp } from './run.ts'
+import { type Clock, measureRun, SETTLE_MS, warmUp } from './run.ts'
 import type { Service, StartService } from './service.ts'
 
 /** What a case is measured with; tests put fakes here. */
@@ -15,7 +15,7 @@ export interface Lab {
   readonly host: Host
   readonly startService: StartService
   readonly engine: (name: Case['engine']) => Engine
-  readonly now: () => Date
+  readonly clock: Clock
   readonly onProgress: OnProgress
   readonly signal: AbortSignal
 }
@@ -52,8 +52,8 @@ async function timeExtraStarts(
   coldStarts: ColdStart[],
 ): Promise<Failure | undefined> {
   if (target.source.kind === 'url') return undefined
-  const deadline = performance.now() + COLD_START_BUDGET_MS
-  for (let i = 1; i < benchCase.coldStarts && performance.now() < deadline; i += 1) {
+  const deadline = lab.clock.elapsedMs() + COLD_START_BUDGET_MS
+  for (let i = 1; i < benchCase.coldStarts && lab.clock.elapsedMs() < deadline; i += 1) {
     lab.onProgress({ kind: 'step', title: `cold start ${i} of ${benchCase.coldStarts}` })
     const failure = await withService(lab, target, benchCase, imageId, async (service) => {
       coldStarts.push(...(await timeStart(lab, service, target, benchCase)))
@@ -94,7 +94,7 @@ async function measureService(
         title: `run ${counted + 1} of ${benchCase.runs}${repeats > 0 ? `, ${repeats} repeated` : ''}`,
         ...expectedRunMs(benchCase),
       })
-      const run = await measureRun(service, engine, lab.host, benchCase, runs.length + 1, lab.now, signal)
+      const run = await measureRun(service, engine, lab.host, benchCase, runs.length + 1, lab.clock, signal)
       const end = await service.ended()
       if (end !== undefined) {
         runs.push({ ...run, discarded: `the target ${end}` })

@@ -24,6 +24,7 @@ const COMMAND_POLL_MS = 100
 /** How often the engine is asked whether the container still runs. */
 const ALIVE_CHECK_MS = 500
 const REQUEST_TIMEOUT_MS = 30_000
+const MIN_ATTEMPT_MS = 1000
 
 /**
  * Waits until a service is ready and returns the moment of its first correct answer, on `performance.now()`'s clock.
@@ -69,7 +70,8 @@ async function tryReady(
   leftMs: number,
   signal: AbortSignal,
 ): Promise<Attempt> {
-  const timeoutMs = Math.max(1, Math.min(leftMs, REQUEST_TIMEOUT_MS))
+  // The last attempt gets its time too: a hasty timeout would hide what was wrong.
+  const timeoutMs = Math.max(MIN_ATTEMPT_MS, Math.min(leftMs, REQUEST_TIMEOUT_MS))
   try {
     switch (ready.kind) {
       case 'http': {

@@ -9,6 +9,13 @@ import type { Service } from './service.ts'
 export const SETTLE_MS = 1000
 const SAMPLE_EVERY_MS = 100
 
+/** Time, so that tests need not wait for it. */
+export interface Clock {
+  readonly now: () => Date
+  /** Monotonic, in milliseconds. */
+  readonly elapsedMs: () => number
+}
+
 /** The counters of everything but the generator at one moment. */
 interface Reading {
   readonly atMs: number
@@ -40,11 +47,11 @@ export async function measureRun(
   host: Host,
   benchCase: Case,
   index: number,
-  now: () => Date,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<Run> {
   const wait = await host.awaitIdle(signal)
-  const startedAt = now().toISOString()
+  const startedAt = clock.now().toISOString()
   const job: EngineJob = {
     origin: service.loadOrigin,
     requests: benchCase.requests,
@@ -57,7 +64,7 @@ export async function measureRun(
   const timeline: UsageSample[] = []
   let sampler: NodeJS.Timeout | undefined
   const onWindow = (edge: 'open' | 'close'): void => {
-    const reading = readAll(service, host)
+    const reading = readAll(service, host, clock)
     if (edge === 'close') {
       clearInterval(sampler)
       closed = reading
@@ -67,7 +74,7 @@ export async function measureRun(
     sampler = setInterval(() => {
       const target = service.readCounters()
       if (target && reading.target)
-        timeline.push(sampleOf(reading.target, target, performance.now() - reading.atMs))
+        timeline.push(sampleOf(reading.target, target, clock.elapsedMs() - reading.atMs))
     }, SAMPLE_EVERY_MS)
   }
 
@@ -96,10 +103,10 @@ export async function measureRun(
   }
 }
 
-function readAll(service: Service, host: Host): Reading {
+function readAll(service: Service, host: Host, clock: Clock): Reading {
   const { user, system } = process.cpuUsage()
   return {
-    atMs: performance.now(),
+    atMs: clock.elapsedMs(),
     target: service.readCounters(),
     host: host.cpuTimes(),
     ownCpuUs: user + system,

@@ -34,7 +34,7 @@ export async function runPlan(plan: Plan, runner: Runner): Promise<Results> {
   const base = {
     version: RESULTS_VERSION,
     tool: { name: 'bench-action', version: runner.version },
-    startedAt: lab.now().toISOString(),
+    startedAt: lab.clock.now().toISOString(),
     ...(runner.revision === undefined ? {} : { revision: runner.revision }),
     environment: runner.environment,
     plan,
@@ -56,7 +56,7 @@ export async function runPlan(plan: Plan, runner: Runner): Promise<Results> {
       failed: result.failure !== undefined,
     })
   }
-  const results = { ...snapshot(), finishedAt: lab.now().toISOString() }
+  const results = { ...snapshot(), finishedAt: lab.clock.now().toISOString() }
   await save(results)
   return results
 }

@@ -69,7 +69,7 @@ export async function run(options: RunOptions, streams: Streams, signal: AbortSi
         host,
         startService,
         engine: () => autocannonEngine,
-        now: () => new Date(),
+        clock: { now: () => new Date(), elapsedMs: () => performance.now() },
         onProgress: progress.onProgress,
         signal,
       },

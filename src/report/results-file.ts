@@ -140,8 +140,7 @@ const runSchema = z.object({
   discarded: text.optional(),
 })
 
-/** Schema of `results.json`; published as `schema/results.schema.json`. */
-export const RESULTS_SCHEMA = z
+const RESULTS_SCHEMA = z
   .object({
     version: z.literal(RESULTS_VERSION),
     tool: z.object({ name: z.literal('bench-action'), version: text }),
@@ -186,6 +185,19 @@ export const RESULTS_SCHEMA = z
   })
   .meta({ title: 'bench-action results', description: 'What bench-action measured, and nothing derived' })
 
+/** The JSON Schema (draft-07) of `results.json`. */
+export function buildResultsSchema(): object {
+  return z.toJSONSchema(RESULTS_SCHEMA, {
+    target: 'draft-7',
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      // zod bounds every integer; to a reader that is noise.
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+    },
+  })
+}
+
 /**
  * Parses `results.json`.
  * @param name the file's name, for messages
@@ -213,7 +225,7 @@ export function parseResults(json: string, name: string): Results {
   throw new UserError(faults.join('\n'))
 }
 
-/** Writes `results.json`: one case a line would not be JSON, two spaces are readable and compress well. */
+/** The text of `results.json`. */
 export function renderResults(results: Results): string {
   return `${JSON.stringify(results, undefined, 2)}\n`
 }
