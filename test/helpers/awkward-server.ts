@@ -30,6 +30,7 @@ export interface AwkwardServer extends AsyncDisposable {
  * Starts the awkward server in a process of its own on 127.0.0.1. Paths; where `every` stands, each so many-th
  * request is treated so and the others are answered at once:
  * `/fast?us` works for so many microseconds, `/delay?ms` waits, `/close?ms` waits and closes after its answer,
+ * `/close-busy?us` works and closes,
  * `/close-extra` sends more after an answer that closes, `/eof` ends its body with the connection,
  * `/drop-fin?every`, `/drop-rst?every`, `/drop-partial?every` (in the middle of the body), `/garbage?every`,
  * `/hang?every`, `/status?every` (500), `/slow?every&ms`, `/interim` (103 before its answer), `/die?after`.
@@ -131,6 +132,10 @@ function handle(request: string, socket: Socket, counts: MutableCounts): void {
     },
     '/delay': () => setTimeout(() => answer(), parameter('ms')),
     '/close': () => setTimeout(() => answer('Connection: close\r\n'), parameter('ms')),
+    '/close-busy': () => {
+      spin(parameter('us'))
+      answer('Connection: close\r\n')
+    },
     '/close-extra': () => {
       counts.answered++
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok')
