@@ -190,6 +190,7 @@ class Repair {
   #open(): void {
     const client = this.#client
     const { recorder } = this.#options
+    const dialledMs = this.#options.now()
     const conn = this.#dial()
     const parser = this.#buildParser()
     client.conn = conn
@@ -200,7 +201,7 @@ class Repair {
     // Without it a body that does not fit into one segment waits for the acknowledgement of the first.
     conn.setNoDelay(true)
 
-    conn.on('connect', () => recorder.connected())
+    conn.on('connect', () => recorder.connected((this.#options.now() - dialledMs) * 1_000))
     conn.on(client.secure ? 'secureConnect' : 'connect', () => {
       if (conn !== client.conn) return
       this.#ready = true

@@ -54,6 +54,7 @@ export class Recorder {
   #bytesIn = 0
   #bytesOut = 0
   #connects = 0
+  readonly #connect = new LatencyTally()
 
   /** @param timeoutUs the least latency that a timeout is recorded with */
   constructor(requests: readonly RecordedRequest[], timeoutUs: number) {
@@ -126,7 +127,9 @@ export class Recorder {
     if (kind === 'timeout') this.#tally(ticket).latency.record(Math.max(waitedUs, this.#timeoutUs))
   }
 
-  connected(): void {
+  /** A TCP connection was opened. Its time counts whenever that was: kept connections are opened before the window. */
+  connected(waitedUs: number): void {
+    this.#connect.record(waitedUs)
     if (this.#isOpen) this.#connects++
   }
 
@@ -165,6 +168,7 @@ export class Recorder {
       bytesIn: this.#bytesIn,
       bytesOut: this.#bytesOut,
       connects: this.#connects,
+      connect: this.#connect.buildRecord(),
       latency: all.buildRecord(),
       requests: this.#requests.map((tally) => tally.buildRecord()),
       generator: context.generator,

@@ -135,6 +135,8 @@ export interface LoadRecord {
   readonly bytesOut: number
   /** TCP connections opened inside the window. */
   readonly connects: number
+  /** Time to open a TCP connection, of all connections of the run. */
+  readonly connect: LatencyRecord
   /** Latency of successes and of timeouts (as the timeout), of requests sent in the window. */
   readonly latency: LatencyRecord
   /** Per request name: the same counts, in the plan's order. */

@@ -264,7 +264,9 @@ function buildDetail(summary: CaseSummary): Detail {
     quantileLine("99.5'th percentile", 0.995),
     quantileLine("99.9'th percentile", 0.999),
     ['CPU time per request', formatMetric(summary, 'cpu_time_per_request')],
+    ['Median time to connect', formatMetric(summary, 'connect_time')],
     ['Received', formatMetric(summary, 'bytes_in')],
+    ['Sent', formatMetric(summary, 'bytes_out')],
   ]
   return {
     heading:

@@ -102,6 +102,7 @@ const loadSchema = z.object({
   bytesIn: count,
   bytesOut: count,
   connects: count,
+  connect: latencySchema,
   latency: latencySchema,
   requests: z.array(z.object({ name: text, sent: count, ok: count, latency: latencySchema })).readonly(),
   generator: z.object({ cpuUs: z.number(), cores: z.number() }),

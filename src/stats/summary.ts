@@ -128,6 +128,7 @@ function metricsOfRun(benchCase: Case, run: Run, judgement: Judgement): Values {
     memory_peak: usage?.memoryPeakBytes,
     bytes_in: load.bytesIn / seconds,
     bytes_out: load.bytesOut / seconds,
+    connect_time: Histogram.decode(load.connect.histogram).quantileUs(0.5),
     ...metricsOfTimeline(usage?.timeline ?? [], cpus, memoryBytes),
   })
 }

@@ -101,7 +101,7 @@ describe('Recorder', () => {
   test('bytes, connects and outcomes count where they happen', () => {
     const recorder = createRecorder()
     const happen = (): void => {
-      recorder.connected()
+      recorder.connected(100)
       recorder.received(10)
       recorder.wrote(3)
       recorder.fail(recorder.send(0), 'lost', 1)

@@ -146,6 +146,7 @@ function createLoadRecord(job: EngineJob): LoadRecord {
     bytesIn: 1000,
     bytesOut: 1000,
     connects: 16,
+    connect: latency,
     latency,
     requests: job.requests.map(({ name }) => ({ name, sent: 1000, ok: 1000, latency })),
     generator: { cpuUs: 100_000, cores: 1 },
