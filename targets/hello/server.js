@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathToFileURL } from 'node:url'
 
 const MEBIBYTE = 1024 * 1024
 const MAX_ROUNDS = 10_000_000
@@ -121,4 +120,4 @@ async function main() {
   server.listen(port, '0.0.0.0', () => console.log(`listening on port ${server.address().port}`))
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) await main()
+if (import.meta.main) await main()
