@@ -1,4 +1,6 @@
 import { createInterface } from 'node:readline'
+import { finished } from 'node:stream/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 
 /** One execution of a generator's program. */
@@ -33,6 +35,9 @@ const TAIL_LINES = 20
 const TAIL_BYTES = 16_384
 const DEFAULT_MAX_OUTPUT_BYTES = 64 * 1_024 * 1_024
 const DEFAULT_FORCE_KILL_AFTER_MS = 2_000
+
+/** How long the output of a process is awaited after its exit, in milliseconds. */
+const OUTPUT_END_MS = 1_000
 
 /**
  * Runs one generator process to its end. Its exit code is handed over, not judged: for most generators it says nothing.
@@ -89,8 +94,11 @@ export async function runProcess(job: ProcessJob): Promise<ProcessOutcome> {
     tail = (tail + chunk.toString()).slice(-TAIL_BYTES)
   })
 
+  const outputEnded = Promise.allSettled([finished(child.stdout), finished(child.stderr)])
   const result = await child
   child.stdin?.destroy()
+  // Of a killed `sudo` or `nsenter`, a grandchild may be left that keeps the pipes open.
+  await Promise.race([outputEnded, delay(OUTPUT_END_MS, undefined, { ref: false })])
   const stderrTail = tail
     .split('\n')
     .map((line) => line.trimEnd())

@@ -79,7 +79,7 @@ describe('what it says of a service is true', () => {
   })
 
   // With 10 ms and 8 connections neither generator is at its limit. A new connection costs autocannon about 0.1 ms
-  // of CPU where wrk needs a fifth of it, and answers that come together wait for each other; at 2 ms and
+  // of CPU where wrk needs half of it, and answers that come together wait for each other; at 2 ms and
   // 10 connections this makes its throughput 18 % less than wrk's, with the same latency within 0.3 ms.
   test('a service that closes connections reads as wrk reads it', { timeout: 180_000 }, async () => {
     await using server = await startAwkwardServer(SERVER_CPU)
