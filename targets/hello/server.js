@@ -9,6 +9,10 @@ const MAX_ROUNDS = 10_000_000
 const MAX_SLOW_MS = 60_000
 const MAX_ALLOC_MEBIBYTES = 4096
 
+/** Every so many-th answer at `/` is a 503; 0 for none. */
+const FAIL_EVERY = Number(process.env.FAIL_EVERY ?? 0)
+let answers = 0
+
 /** Memory taken by `/alloc`, kept so that the process grows until its limit. */
 const kept = []
 
@@ -45,6 +49,8 @@ async function answer(request) {
 
   switch (`${request.method} /${first}`) {
     case 'GET /':
+      answers += 1
+      if (FAIL_EVERY > 0 && answers % FAIL_EVERY === 0) return { status: 503, body: 'failing, as asked\n' }
       return { status: 200, body: 'hello\n' }
     case 'GET /healthz':
       return { status: 200, body: 'ok\n' }

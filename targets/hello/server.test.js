@@ -112,3 +112,13 @@ test('runs without listening with NEVER_READY=1', async () => {
   child.kill('SIGTERM')
   assert.deepEqual(await exit, [0, null])
 })
+
+test('fails each N-th answer at / with FAIL_EVERY=N', async () => {
+  const port = await freePort()
+  const { child, exit } = await start({ PORT: String(port), FAIL_EVERY: '3' })
+  const statuses = []
+  for (let i = 0; i < 6; i += 1) statuses.push((await fetch(`http://127.0.0.1:${port}/`)).status)
+  assert.deepEqual(statuses, [200, 200, 503, 200, 200, 503])
+  child.kill('SIGTERM')
+  await exit
+})

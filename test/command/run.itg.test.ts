@@ -137,18 +137,28 @@ describe('bench-action run', () => {
   })
 
   it('shows no number for a run with more than 1 % errors', async () => {
-    const scenario = writeScenario(
-      'requests: [{ path: /, weight: 20 }, { name: broken, path: /status/503, status: [200, 503] }]\nlimits: { cpus: 0.5 }',
-      READY,
-    )
-    const text = readFileSync(join(folder, scenario), 'utf8')
-    // Verified with 503 as a success, loaded with 503 as a failure.
-    const lenient = await runCli(['run', scenario, ...QUICK], folder)
-    expect(lenient.exitCode).toBe(0)
-    writeFileSync(join(folder, scenario), text.replace(', status: [200, 503]', ', status: [200]'))
-    const strict = await runCli(['run', scenario, ...QUICK], folder)
-    expect(strict.stdout).toContain('GET /status/503 answers with status 503, not 200')
-    expect(strict.exitCode).toBe(1)
+    const scenario = writeScenario('limits: { cpus: 0.5 }', `${READY}\nenv: { FAIL_EVERY: 50 }`)
+    const { exitCode, stdout } = await runCli(['run', scenario, ...QUICK], folder)
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('0 of 1 case measured, 1 invalid.')
+    expect(stdout).toMatch(/0\.5 vCPU: invalid: 2\.0 % of \d+ requests failed \(status \d+ x 503\)/)
+    const row = stdout.split('\n').find((line) => line.startsWith('| 0.5'))
+    expect(row?.split('|').map((cell) => cell.trim())).toEqual([
+      '',
+      '0.5',
+      'invalid',
+      ...Array(10).fill('–'),
+      '',
+    ])
+    const [run] = readResults(folder).cases[0]?.runs ?? []
+    expect((run?.load.failures.status ?? 0) / (run?.load.sent ?? 1)).toBeCloseTo(0.02, 3)
+  })
+
+  it('counts failures of less than 1 % beside the numbers', async () => {
+    const scenario = writeScenario('limits: { cpus: 0.5 }', `${READY}\nenv: { FAIL_EVERY: 1000 }`)
+    const { exitCode, stdout } = await runCli(['run', scenario, ...QUICK], folder)
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/warning: 0\.5 vCPU: \d+ of \d+ requests failed \(status \d+ x 503\)/)
   })
 
   it('stops everything at Ctrl-C, keeps what was measured, and says so at the next start', async () => {
