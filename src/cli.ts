@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs'
 import { Command } from 'commander'
 import { UserError } from './lib/error.ts'
 import { VERSION } from './lib/version.ts'
@@ -22,7 +23,11 @@ withOverrides(program.command('run'))
       { out, verbose, ...overrides }: Overrides & { out: string; verbose: boolean },
     ) => {
       const { run } = await import('./command/run.ts')
-      const complete = await run({ files, overrides, out, verbose }, streams, interruption())
+      const complete = await run(
+        { files: scenarioFiles(files), overrides, out, verbose },
+        streams,
+        interruption(),
+      )
       process.exitCode = complete ? EXIT.ok : EXIT.noNumbers
     },
   )
@@ -41,7 +46,7 @@ withOverrides(program.command('validate'))
   .description('check scenarios and list the cases that they would measure')
   .action(async (files: string[], overrides: Overrides) => {
     const { validate } = await import('./command/validate.ts')
-    validate(files, overrides, streams.out)
+    validate(scenarioFiles(files), overrides, streams.out)
   })
 
 program
@@ -52,10 +57,15 @@ program
     await clean(streams.out)
   })
 
+/** The files that were named, or else the ones where they usually are. */
+function scenarioFiles(named: readonly string[]): readonly string[] {
+  return named.length > 0 ? named : globSync('scenarios/*.{yml,yaml}').sort()
+}
+
 /** The options that replace what scenarios say; each may be given as a list where the scenario may. */
 function withOverrides(command: Command): Command {
   return command
-    .argument('<scenarios...>', 'scenario files')
+    .argument('[scenarios...]', 'scenario files (default: all of scenarios/*.yml)')
     .option('--cpus <list>', 'CPU limits, e.g. 0.1,0.5')
     .option('--memory <list>', 'memory limits, e.g. 256MB')
     .option('--connections <list>', 'connections, e.g. 16,64')

@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.ts'
-import { CommandError } from '../lib/exec.ts'
+import { messageOf } from '../lib/error.ts'
 import type { Case } from '../model/plan.ts'
 import type { CaseResult, ColdStart, Failure, Run } from '../model/results.ts'
 import type { Target } from '../model/target.ts'
@@ -83,7 +83,7 @@ async function measureService(
     lab.onProgress({ kind: 'step', title: 'prepare' })
     await prepareService(service, target.prepare, signal)
     await verifyAnswers(service, target, benchCase.requests, signal)
-    lab.onProgress({ kind: 'step', title: 'warm-up', expectedMs: benchCase.load.warmupMs })
+    lab.onProgress({ kind: 'step', title: 'warm-up' })
     await warmUp(service, engine, benchCase, signal)
     await service.setCpus(benchCase.limits.cpus)
 
@@ -92,7 +92,6 @@ async function measureService(
       lab.onProgress({
         kind: 'step',
         title: `run ${counted + 1} of ${benchCase.runs}${repeats > 0 ? `, ${repeats} repeated` : ''}`,
-        ...expectedRunMs(benchCase),
       })
       const run = await measureRun(service, engine, lab.host, benchCase, runs.length + 1, lab.clock, signal)
       const end = await service.ended()
@@ -112,8 +111,10 @@ async function measureService(
   })
 }
 
-function expectedRunMs({ load }: Case): { readonly expectedMs?: number } {
-  return load.stop.kind === 'duration' ? { expectedMs: load.stop.durationMs + SETTLE_MS } : {}
+/** How long a case is under load, in milliseconds; undefined when it counts requests. */
+export function loadTimeMs({ load, runs }: Case): number | undefined {
+  if (load.stop.kind === 'requests') return undefined
+  return load.warmupMs + runs * (load.stop.durationMs + SETTLE_MS)
 }
 
 async function timeStart(
@@ -163,10 +164,4 @@ async function withService(
       logTail,
     }
   }
-}
-
-/** A failed command's message carries its last lines already. */
-export function messageOf(error: unknown): string {
-  if (error instanceof CommandError) return error.message
-  return error instanceof Error ? error.message : String(error)
 }

@@ -3,6 +3,7 @@ import { Cgroup, type CgroupCounters } from '../docker/cgroup.ts'
 import { Container, type ContainerState } from '../docker/container.ts'
 import type { Docker } from '../docker/docker.ts'
 import { enterNetns, type NetnsAccess, pinTo } from '../docker/netns.ts'
+import { hasCode } from '../lib/error.ts'
 import { exec } from '../lib/exec.ts'
 import type { Case } from '../model/plan.ts'
 import type { Placement } from '../model/results.ts'
@@ -82,10 +83,7 @@ async function startContainer(
         last = cgroup.read()
       } catch (error) {
         // The group goes away with its last process; its last reading stands then.
-        if (
-          !(error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENODEV'))
-        )
-          throw error
+        if (!hasCode(error, 'ENOENT', 'ENODEV')) throw error
       }
       return last
     },
@@ -101,8 +99,7 @@ function tryCgroup(pid: number): Cgroup | undefined {
   try {
     return Cgroup.ofProcess(pid)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
-      return undefined
+    if (hasCode(error, 'ENOENT', 'ESRCH')) return undefined
     throw error
   }
 }

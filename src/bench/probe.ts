@@ -2,6 +2,7 @@ import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { messageOf } from '../lib/error.ts'
 import { type HttpAnswer, sendRequest } from '../lib/http.ts'
 import type { WeightedRequest } from '../model/plan.ts'
 import type { Failure } from '../model/results.ts'
@@ -93,7 +94,7 @@ async function tryReady(
     }
   } catch (error) {
     signal.throwIfAborted()
-    return { ready: false, saw: error instanceof Error ? error.message : String(error) }
+    return { ready: false, saw: messageOf(error) }
   }
 }
 
@@ -254,7 +255,7 @@ async function sendFor(
     return await send(service, request, REQUEST_TIMEOUT_MS, signal, agent)
   } catch (error) {
     signal.throwIfAborted()
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new CaseError(stage, `${request.method} ${request.path} got no answer: ${why}`)
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../lib/error.ts'
 import type { Case, Plan } from '../model/plan.ts'
 import {
   type CaseResult,
@@ -8,7 +9,8 @@ import {
   type Revision,
 } from '../model/results.ts'
 import type { Target } from '../model/target.ts'
-import { type Lab, measureCase, messageOf } from './case.ts'
+import { type Lab, loadTimeMs, measureCase } from './case.ts'
+import type { LoadTime } from './progress.ts'
 
 /** What a measurement is made with and who hears of it. */
 export interface Runner {
@@ -45,7 +47,13 @@ export async function runPlan(plan: Plan, runner: Runner): Promise<Results> {
   await save(snapshot())
   for (const [index, benchCase] of plan.cases.entries()) {
     lab.signal.throwIfAborted()
-    lab.onProgress({ kind: 'case', id: benchCase.id, index: index + 1, total: plan.cases.length })
+    lab.onProgress({
+      kind: 'case',
+      id: benchCase.id,
+      index: index + 1,
+      total: plan.cases.length,
+      ...loadsBefore(plan, index),
+    })
     const result = await resultOf(plan, runner, images, unbuilt, benchCase)
     cases.push(result)
     await save(snapshot())
@@ -59,6 +67,14 @@ export async function runPlan(plan: Plan, runner: Runner): Promise<Results> {
   const results = { ...snapshot(), finishedAt: lab.clock.now().toISOString() }
   await save(results)
   return results
+}
+
+function loadsBefore(plan: Plan, index: number): { readonly loads?: LoadTime } {
+  const times = plan.cases.map(loadTimeMs)
+  const known = times.filter((time) => time !== undefined)
+  if (known.length < times.length) return {}
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+  return { loads: { doneMs: sum(known.slice(0, index)), totalMs: sum(known) } }
 }
 
 /** Fills `images`; returns why there is none, by target name. */

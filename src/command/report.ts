@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { UserError } from '../lib/error.ts'
+import { hasCode, messageOf, UserError } from '../lib/error.ts'
 import { buildReport } from '../report/build.ts'
 import { renderMarkdown } from '../report/markdown.ts'
 import { parseResults } from '../report/results-file.ts'
@@ -12,7 +12,8 @@ import type { Output } from '../sink/terminal.ts'
  */
 export async function report(file: string, target: string | undefined, output: Output): Promise<void> {
   const json = await readFile(file, 'utf8').catch((error) => {
-    throw new UserError(`${file}: cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    const missing = hasCode(error, 'ENOENT')
+    throw new UserError(missing ? `${file}: does not exist` : `${file}: cannot be read: ${messageOf(error)}`)
   })
   const markdown = renderMarkdown(buildReport(parseResults(json, file)))
   if (target === undefined) {

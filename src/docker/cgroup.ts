@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasCode } from '../lib/error.ts'
 
 /** Counters of a control group at one moment. Times in microseconds since its creation. */
 export interface CgroupCounters {
@@ -153,7 +154,7 @@ function readOptionalNumber(path: string): number | undefined {
   try {
     return readNumber(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
 }

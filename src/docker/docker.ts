@@ -1,5 +1,5 @@
 import type Dockerode from 'dockerode'
-import { UserError } from '../lib/error.ts'
+import { messageOf, UserError } from '../lib/error.ts'
 import { CommandError, exec } from '../lib/exec.ts'
 
 /** A connected Docker Engine and what it says of itself. */
@@ -43,7 +43,7 @@ export async function connectDocker(): Promise<Docker> {
     }
   } catch (error) {
     const where = host ?? 'unix:///var/run/docker.sock'
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new UserError(
       `Docker does not answer at ${where}: ${why}. Start it (systemctl start docker), or run ./script/bootstrap, or set DOCKER_HOST.`,
     )

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UserError } from '../lib/error.ts'
+import { messageOf, UserError } from '../lib/error.ts'
 import { ENGINE_NAMES } from '../model/plan.ts'
 import { FAILURE_KINDS, RESULTS_VERSION, type Results } from '../model/results.ts'
 
@@ -209,7 +209,7 @@ export function parseResults(json: string, name: string): Results {
   try {
     value = JSON.parse(json)
   } catch (error) {
-    throw new UserError(`${name}: not JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UserError(`${name}: not JSON: ${messageOf(error)}`)
   }
   const version =
     typeof value === 'object' && value !== null && 'version' in value ? value.version : undefined

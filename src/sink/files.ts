@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UserError } from '../lib/error.ts'
+import { hasCode, messageOf, UserError } from '../lib/error.ts'
 import type { Results } from '../model/results.ts'
 import { parseResults, renderResults } from '../report/results-file.ts'
 
@@ -20,9 +20,7 @@ export class OutputFolder {
     try {
       await mkdir(path, { recursive: true })
     } catch (error) {
-      throw new UserError(
-        `--out ${path}: cannot be made: ${error instanceof Error ? error.message : String(error)}`,
-      )
+      throw new UserError(`--out ${path}: cannot be made: ${messageOf(error)}`)
     }
     return new OutputFolder(path)
   }
@@ -50,7 +48,7 @@ export class OutputFolder {
    */
   async keepInterrupted(): Promise<string | undefined> {
     const json = await readFile(this.resultsPath, 'utf8').catch((error) => {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+      if (hasCode(error, 'ENOENT')) return undefined
       throw error
     })
     if (json === undefined) return undefined

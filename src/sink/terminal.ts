@@ -108,31 +108,34 @@ function logProgress(output: Output, verbose: boolean): ProgressSink {
   }
 }
 
-/** Guesses the time left from the mean of the cases that are done. */
+/** What starting, waiting and removing add to the time of load, until the first case tells. */
+const FIRST_GUESS = 1.3
+
+/** Guesses the time left: the load still to come, stretched as the cases that are done were. */
 class Estimate {
   readonly #now: () => number
-  #startedAt: number | undefined
-  #done = 0
-  #total = 0
+  #startedAt = 0
+  #leftAtCaseMs: number | undefined
+  #caseAt = 0
 
   constructor(now: () => number) {
     this.#now = now
   }
 
   follow(progress: Progress): void {
-    if (progress.kind === 'case') {
-      this.#startedAt ??= this.#now()
-      this.#done = progress.index - 1
-      this.#total = progress.total
-    }
-    if (progress.kind === 'case-end') this.#done += 1
+    if (progress.kind !== 'case') return
+    this.#caseAt = this.#now()
+    if (progress.index === 1) this.#startedAt = this.#caseAt
+    if (progress.loads === undefined) return
+    const { doneMs, totalMs } = progress.loads
+    const stretch = doneMs === 0 ? FIRST_GUESS : (this.#caseAt - this.#startedAt) / doneMs
+    this.#leftAtCaseMs = (totalMs - doneMs) * stretch
   }
 
   left(): string {
-    if (this.#startedAt === undefined || this.#done === 0) return ''
-    const elapsed = this.#now() - this.#startedAt
-    const expected = (elapsed / this.#done) * this.#total
-    return `about ${formatDuration(Math.max(0, Math.round((expected - elapsed) / 1000) * 1000))} left`
+    if (this.#leftAtCaseMs === undefined) return ''
+    const leftMs = Math.max(0, this.#leftAtCaseMs - (this.#now() - this.#caseAt))
+    return `about ${formatDuration(Math.ceil(leftMs / 1000) * 1000)} left`
   }
 }
 
