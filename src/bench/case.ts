@@ -134,6 +134,14 @@ async function timeStart(
   ]
 }
 
+/** Images that start as root and give it up fail without the capabilities for that, in words of their own. */
+function hintFor(logTail: readonly string[]): string {
+  const refused = logTail.some((line) => /operation not permitted|permission denied|EPERM|EACCES/i.test(line))
+  return refused
+    ? ' (it runs without Linux capabilities; those that it needs can be named: see `capabilities` of targets)'
+    : ''
+}
+
 /** Starts a service for `use` and turns what goes wrong into a failure with the tail of the target's log. */
 async function withService(
   lab: Lab,
@@ -156,7 +164,8 @@ async function withService(
   } catch (error) {
     lab.signal.throwIfAborted()
     const logTail = await scope.logTail()
-    if (error instanceof CaseError) return { stage: error.stage, message: error.message, logTail }
+    if (error instanceof CaseError)
+      return { stage: error.stage, message: error.message + hintFor(logTail), logTail }
     const end = await scope.ended()
     return {
       stage: 'load',

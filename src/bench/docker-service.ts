@@ -50,6 +50,7 @@ async function startContainer(
       name,
       session: edges.session,
       env: target.env,
+      capabilities: target.capabilities,
       periodUs: limits.periodUs,
       cpuset: placement.targetCpus,
       ...(target.command === undefined ? {} : { command: target.command }),

@@ -10,6 +10,8 @@ export interface ContainerSpec {
   readonly name: string
   readonly env: Readonly<Record<string, string>>
   readonly command?: readonly string[]
+  /** Linux capabilities to keep. */
+  readonly capabilities: readonly string[]
   /** Cores; absent means not limited. */
   readonly cpus?: number
   readonly periodUs: number
@@ -58,6 +60,7 @@ export class Container implements AsyncDisposable {
         // Swap would hide a service that does not fit: memory and memory-plus-swap are the same.
         ...(spec.memoryBytes === undefined ? {} : { Memory: spec.memoryBytes, MemorySwap: spec.memoryBytes }),
         CapDrop: ['ALL'],
+        CapAdd: [...spec.capabilities],
         SecurityOpt: ['no-new-privileges'],
         PidsLimit: PIDS_LIMIT,
         LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '1' } },

@@ -1,3 +1,22 @@
+/** What Docker gives a container by default, and the most that a target may ask for. */
+export const CAPABILITIES = [
+  'AUDIT_WRITE',
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'FSETID',
+  'KILL',
+  'MKNOD',
+  'NET_BIND_SERVICE',
+  'NET_RAW',
+  'SETFCAP',
+  'SETGID',
+  'SETPCAP',
+  'SETUID',
+  'SYS_CHROOT',
+] as const
+export type Capability = (typeof CAPABILITIES)[number]
+
 /** The service under test: how it is had, reached, made ready, filled and checked. */
 export interface Target {
   /** Folder or scenario name, unique in a plan. */
@@ -8,6 +27,8 @@ export interface Target {
   readonly env: Readonly<Record<string, string>>
   /** Replaces the image's CMD. */
   readonly command?: readonly string[]
+  /** Linux capabilities that its container keeps; all others are dropped. @default none */
+  readonly capabilities: readonly Capability[]
   readonly ready: Readiness
   /** Steps that fill the service before load, once per container, at full CPU. */
   readonly prepare: readonly PrepareStep[]

@@ -59,6 +59,7 @@ export function resolveTarget(
   const target = {
     env: resolveTexts(parts.env, site, ['env']),
     ...(parts.command === undefined ? {} : { command: resolveWords(parts.command, site, ['command']) }),
+    capabilities: parts.capabilities ?? [],
     ready: resolveReadiness(ready, site),
     prepare: prepare.map((step, index): PrepareStep => {
       const at = ['prepare', index]

@@ -12,6 +12,7 @@ import {
   SIZE_PATTERN,
 } from '../lib/units.ts'
 import { ENGINE_NAMES } from '../model/plan.ts'
+import { CAPABILITIES } from '../model/target.ts'
 import { type Path, renderChoice, renderValue } from './faults.ts'
 
 /** What a scenario or target that says nothing gets, as a user would write it. */
@@ -330,11 +331,16 @@ const verification = mapping({
 
 const URL_FORM = 'an origin such as http://127.0.0.1:8080 (http or https, no path; requests have the paths)'
 
+/** Keys that only a container has. */
+const CONTAINER_KEYS = ['port', 'env', 'command', 'capabilities']
+
 const LATER_TARGET = {
   compose: 'this version runs a single container; give build, image or url',
   service: 'this version runs a single container; give build, image or url',
   protocol: 'this version speaks HTTP/1.1 only',
 }
+
+const capability = z.enum(CAPABILITIES, { error: must(`one of ${CAPABILITIES.join(', ')}`) })
 
 /** `target.yml`, and a target that stands inside a scenario. */
 export const targetSchema = mapping(
@@ -376,6 +382,15 @@ export const targetSchema = mapping(
     command: commandList
       .optional()
       .meta({ description: "Replaces the image's CMD.", examples: [['node', 'server.js']] }),
+    capabilities: z
+      .array(capability, { error: must(`a list of ${CAPABILITIES.join(', ')}`) })
+      .superRefine(faultDuplicates, ALWAYS)
+      .optional()
+      .meta({
+        description:
+          'Linux capabilities that the container keeps; all others are dropped. Images that start as root and give it up need some.',
+        examples: [['CHOWN', 'SETGID', 'SETUID']],
+      }),
     ready: z
       .union([urlPath, readyKeys], {
         error: must('a path such as /healthz, or a mapping with path, tcp or command, and timeout'),
@@ -405,7 +420,7 @@ export const targetSchema = mapping(
       if (sources.length === 0) fault('needs one of build, image or url')
       if (sources.length > 1) fault(`excludes ${sources.slice(0, -1).join(', ')}; give one`, sources.at(-1))
       if (has('url')) {
-        for (const key of ['port', 'env', 'command'].filter(has))
+        for (const key of CONTAINER_KEYS.filter(has))
           fault('is not allowed with url, which runs already', key)
       } else if (sources.length > 0 && !has('port')) {
         fault('is required: the port that the service listens on, 1 to 65535', 'port')
@@ -418,7 +433,7 @@ export const targetSchema = mapping(
     oneOf: [
       { required: ['build', 'port'] },
       { required: ['image', 'port'] },
-      { required: ['url'], not: { anyOf: ['port', 'env', 'command'].map((key) => ({ required: [key] })) } },
+      { required: ['url'], not: { anyOf: CONTAINER_KEYS.map((key) => ({ required: [key] })) } },
     ],
   })
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { messageOf, UserError } from '../lib/error.ts'
 import { ENGINE_NAMES } from '../model/plan.ts'
 import { FAILURE_KINDS, RESULTS_VERSION, type Results } from '../model/results.ts'
+import { CAPABILITIES } from '../model/target.ts'
 
 const text = z.string()
 const count = z.int().min(0)
@@ -21,6 +22,7 @@ const targetSchema = z.object({
   port: integer,
   env: dictionary,
   command: texts.optional(),
+  capabilities: z.array(z.enum(CAPABILITIES)).readonly(),
   ready: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('http'), path: text, timeoutMs: integer }),
     z.object({ kind: z.literal('tcp'), timeoutMs: integer }),

@@ -14,12 +14,15 @@ export interface CliOutcome {
   readonly stderr: string
 }
 
+const pids = new Set<number>()
+
 /** Starts the command line and collects what it prints. */
 export function startCli(
   args: readonly string[],
   cwd: string,
 ): { child: ChildProcess; outcome: Promise<CliOutcome> } {
   const child = spawn(process.execPath, [CLI, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  if (child.pid !== undefined) pids.add(child.pid)
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => {
@@ -46,7 +49,7 @@ export function readResults(folder: string): Results {
 
 const run = promisify(execFile)
 
-/** Names of all containers that carry our label. */
+/** Names of the containers that the command lines started here have, or left; other runs may go on beside us. */
 export async function listOurContainers(): Promise<readonly string[]> {
   const { stdout } = await run('docker', [
     'ps',
@@ -56,5 +59,5 @@ export async function listOurContainers(): Promise<readonly string[]> {
     '--format',
     '{{.Names}}',
   ])
-  return stdout.split('\n').filter((name) => name !== '')
+  return stdout.split('\n').filter((name) => pids.has(Number(name.split('-')[2])))
 }

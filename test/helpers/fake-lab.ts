@@ -160,6 +160,7 @@ export function createFakeTarget(overrides: Partial<Target> = {}): Target {
     source: { kind: 'image', image: 'fake:1' },
     port: 80,
     env: {},
+    capabilities: [],
     ready: { kind: 'command', command: ['true'], timeoutMs: 1000 },
     prepare: [],
     verify: [],

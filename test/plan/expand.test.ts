@@ -7,6 +7,7 @@ const TARGET: Target = {
   source: { kind: 'image', image: 'nginx' },
   port: 80,
   env: {},
+  capabilities: [],
   ready: { kind: 'tcp', timeoutMs: 1000 },
   prepare: [],
   verify: [],

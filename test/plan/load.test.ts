@@ -82,6 +82,7 @@ describe('a scenario', () => {
         "seed": 1,
         "targets": [
           {
+            "capabilities": [],
             "env": {},
             "name": "hello",
             "port": 80,
@@ -111,6 +112,7 @@ target:
   port: 8080
   env: { LEVEL: warn, PORT: 8080, DEBUG: false, VERSION: 1.10 }
   command: [node, server.js, --port, 8080]
+  capabilities: [CHOWN, SETUID]
   ready: { path: /healthz, timeout: 1m30s }
   prepare:
     - { method: POST, path: '/items/{i}', json: { id: 1 }, repeat: 500 }
@@ -134,6 +136,10 @@ cold-starts: 0
     expect(plan.targets).toMatchInlineSnapshot(`
       [
         {
+          "capabilities": [
+            "CHOWN",
+            "SETUID",
+          ],
           "command": [
             "node",
             "server.js",
@@ -720,6 +726,13 @@ describe('faults of a target', () => {
         'targets/t/target.yml:4: env.A must be text, a number, true or false, not a list',
         'targets/t/target.yml:5: env.B must be text, a number, true or false, not empty',
         'targets/t/target.yml:6: env["C=D"] is not a name: no spaces, no "="',
+      ],
+    ],
+    [
+      'a capability that Docker does not give by default',
+      'image: x\nport: 80\ncapabilities: [CHOWN, SYS_ADMIN]',
+      [
+        'targets/t/target.yml:3: capabilities[1] must be one of AUDIT_WRITE, CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, MKNOD, NET_BIND_SERVICE, NET_RAW, SETFCAP, SETGID, SETPCAP, SETUID, SYS_CHROOT, not "SYS_ADMIN"',
       ],
     ],
     [
