@@ -2,8 +2,7 @@ import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { messageOf } from '../lib/error.ts'
-import { type HttpAnswer, sendRequest } from '../lib/http.ts'
+import { type HttpAnswer, NoAnswerError, sendRequest } from '../lib/http.ts'
 import type { WeightedRequest } from '../model/plan.ts'
 import type { Failure } from '../model/results.ts'
 import type { HttpRequest, PrepareStep, Readiness, Target, Verification } from '../model/target.ts'
@@ -94,7 +93,9 @@ async function tryReady(
     }
   } catch (error) {
     signal.throwIfAborted()
-    return { ready: false, saw: messageOf(error) }
+    // Anything else is a fault of ours, and no sign of a service that is not ready.
+    if (!(error instanceof NoAnswerError)) throw error
+    return { ready: false, saw: error.message }
   }
 }
 
@@ -114,7 +115,7 @@ function connectOnce(origin: string, timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = net.connect({ host: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) })
     socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`no connection within ${timeoutMs} ms`)))
-    socket.on('error', reject)
+    socket.on('error', (error) => reject(new NoAnswerError(error.message, { cause: error })))
     socket.on('connect', () => {
       socket.destroy()
       resolve()
@@ -255,8 +256,8 @@ async function sendFor(
     return await send(service, request, REQUEST_TIMEOUT_MS, signal, agent)
   } catch (error) {
     signal.throwIfAborted()
-    const why = messageOf(error)
-    throw new CaseError(stage, `${request.method} ${request.path} got no answer: ${why}`)
+    if (!(error instanceof NoAnswerError)) throw error
+    throw new CaseError(stage, `${request.method} ${request.path} got no answer: ${error.message}`)
   }
 }
 

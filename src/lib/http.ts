@@ -19,17 +19,28 @@ export interface HttpAnswer {
   readonly body: string
 }
 
+/** There was no complete answer, and why. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+}
+
 const BODY_CAP_BYTES = 8 * 1024 * 1024
 
 /**
  * Sends a request and reads the answer, at most 8 MiB of it.
- * @throws Error when no complete answer comes within the timeout.
+ * @throws NoAnswerError when no complete answer comes within the timeout
  */
 export function sendRequest(call: HttpCall): Promise<HttpAnswer> {
+  // Timers take whole milliseconds only, and what is left of some time seldom is.
+  const timeout = AbortSignal.timeout(Math.ceil(call.timeoutMs))
+  const signal = AbortSignal.any([call.signal, timeout])
   const url = new URL(call.path, call.origin)
   const { request } = url.protocol === 'https:' ? https : http
   return new Promise((resolve, reject) => {
-    const signal = AbortSignal.any([call.signal, AbortSignal.timeout(call.timeoutMs)])
+    const fail = (error: Error): void => {
+      const why = timeout.aborted ? `nothing within ${Math.ceil(call.timeoutMs)} ms` : error.message
+      reject(new NoAnswerError(why, { cause: error }))
+    }
     const headers = call.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(call.body)) }
     const outgoing = request(
       url,
@@ -43,16 +54,13 @@ export function sendRequest(call: HttpCall): Promise<HttpAnswer> {
             outgoing.destroy(new Error(`the answer is larger than ${BODY_CAP_BYTES} bytes`))
           chunks.push(chunk)
         })
-        answer.on('error', reject)
+        answer.on('error', fail)
         answer.on('end', () =>
           resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
         )
       },
     )
-    outgoing.on('error', (error) => {
-      const timedOut = signal.aborted && !call.signal.aborted
-      reject(timedOut ? new Error(`no answer within ${call.timeoutMs} ms`) : error)
-    })
+    outgoing.on('error', fail)
     outgoing.end(call.body)
   })
 }

@@ -157,6 +157,15 @@ describe('measuring a case', () => {
     })
   })
 
+  it('sees at the first attempt that a service is ready, whatever is left of its time', async () => {
+    const lab = createFakeLab({ origin })
+    seen.length = 0
+    const target = createFakeTarget({ ready: { kind: 'http', path: '/', timeoutMs: 7000 } })
+    await measureCase(lab, target, createFakeCase({ runs: 1 }), 'sha256:1')
+    // Once for readiness, once as the scenario's request.
+    expect(seen).toEqual(['GET /', 'GET /'])
+  })
+
   it('takes the container away when it is interrupted', async () => {
     const controller = new AbortController()
     const reason = new Error('interrupted')

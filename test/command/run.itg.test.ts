@@ -1,4 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -208,6 +210,32 @@ describe('bench-action run', () => {
     expect(cleaned.stdout).toMatch(/kept \d+ of a run that still goes on/)
     expect((await living.outcome).exitCode).toBe(0)
     expect((await runCli(['clean'], folder)).stdout).not.toContain('removed')
+  })
+
+  it('measures something that runs already, without Docker and without limits', async () => {
+    const server = http.createServer((_, response) => setTimeout(() => response.end('hello'), 5))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    writeFileSync(
+      join(folder, 'url.yml'),
+      `target: { url: 'http://127.0.0.1:${port}' }\nload: { connections: 4 }`,
+    )
+    process.env.DOCKER_HOST = 'unix:///nonexistent.sock'
+    try {
+      const { exitCode, stdout } = await runCli(
+        ['run', 'url.yml', '--requests', '400', '--warmup', '0s', '--runs', '1'],
+        folder,
+      )
+      expect(exitCode).toBe(0)
+      expect(stdout).toMatch(/\| none +\|/)
+    } finally {
+      delete process.env.DOCKER_HOST
+      server.close()
+    }
+    const [run] = readResults(folder).cases[0]?.runs ?? []
+    expect(run?.path).toBe('url')
+    expect(run?.usage).toBeUndefined()
+    expect(run?.load.latency.sumUs).toBeGreaterThanOrEqual((run?.load.ok ?? 0) * 5000)
   })
 
   it('names file, line, value and what is allowed, of all faults together', async () => {
