@@ -33,6 +33,9 @@ export function dockerServices(edges: ServiceEdges): StartService {
   }
 }
 
+/** Host of a container that ended at once: nobody answers there (RFC 6761). */
+const GONE = 'ended.invalid'
+
 async function startContainer(
   edges: ServiceEdges,
   target: Target,
@@ -67,7 +70,7 @@ async function startContainer(
   let last: CgroupCounters | undefined
   const scope = resources.move()
   const inside = edges.netns !== 'none' && state.running
-  const bridgeOrigin = `http://${state.address}:${target.port}`
+  const bridgeOrigin = `http://${state.running ? state.address : GONE}:${target.port}`
   return {
     checkOrigin: bridgeOrigin,
     loadOrigin: inside ? `http://127.0.0.1:${target.port}` : bridgeOrigin,

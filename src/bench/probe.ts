@@ -37,28 +37,51 @@ export async function awaitReady(
   first: WeightedRequest,
   signal: AbortSignal,
 ): Promise<number> {
+  const over = new AbortController()
+  const either = AbortSignal.any([signal, over.signal])
+  try {
+    return await Promise.race([pollReady(service, ready, first, either), failWhenEnded(service, either)])
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    over.abort()
+  }
+}
+
+async function pollReady(
+  service: Service,
+  ready: Readiness,
+  first: WeightedRequest,
+  signal: AbortSignal,
+): Promise<number> {
   const deadline = performance.now() + ready.timeoutMs
-  let nextAliveCheck = performance.now() + ALIVE_CHECK_MS
-  let last = 'nothing'
   for (;;) {
     const attempt = await tryReady(service, ready, first, deadline - performance.now(), signal)
     if (attempt.ready) return performance.now()
-    last = attempt.saw
-    if (performance.now() >= nextAliveCheck) {
-      const end = await service.ended()
-      if (end !== undefined) throw new CaseError('ready', `the target ${end} before it was ready`)
-      nextAliveCheck = performance.now() + ALIVE_CHECK_MS
-    }
     if (performance.now() >= deadline) {
       const end = await service.ended()
-      if (end !== undefined) throw new CaseError('ready', `the target ${end} before it was ready`)
+      if (end !== undefined) throw endedBeforeReady(end)
       throw new CaseError(
         'ready',
-        `the target was not ready within ${ready.timeoutMs / 1000} s (${describeReadiness(ready)}); last seen: ${last}`,
+        `the target was not ready within ${ready.timeoutMs / 1000} s (${describeReadiness(ready)}); last seen: ${attempt.saw}`,
       )
     }
     await sleep(ready.kind === 'command' ? COMMAND_POLL_MS : POLL_MS, undefined, { signal })
   }
+}
+
+/** Beside the polling: what is sent to a container that has gone stays unanswered until its timeout. */
+async function failWhenEnded(service: Service, signal: AbortSignal): Promise<never> {
+  for (;;) {
+    await sleep(ALIVE_CHECK_MS, undefined, { signal })
+    const end = await service.ended()
+    if (end !== undefined) throw endedBeforeReady(end)
+  }
+}
+
+function endedBeforeReady(end: string): CaseError {
+  return new CaseError('ready', `the target ${end} before it was ready`)
 }
 
 type Attempt = { readonly ready: true } | { readonly ready: false; readonly saw: string }

@@ -166,6 +166,13 @@ describe('a service in a container', () => {
     // The last counters stand, or none if it was gone before the first reading.
     expect(service.readCounters()?.oomKills ?? 0).toBe(0)
   })
+
+  it('tells why it ended when it did so at once', async () => {
+    await using service = await start(LIMITED, access, { ...TARGET, command: ['node', '--no-such-option'] })
+    await expect(awaitReady(service, TARGET.ready, LIMITED.requests[0], signal)).rejects.toThrow(
+      'the target exited with code 9 before it was ready',
+    )
+  })
 })
 
 /** A run of about ten requests on one connection. */
