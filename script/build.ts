@@ -5,13 +5,27 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { build, type Metafile } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 
 const DIST = 'dist'
 
 interface Bundle {
   readonly name: string
   readonly content: string
+}
+
+/**
+ * What dockerode loads for ways that we do not go: Docker over SSH, which `connectDocker` refuses, and building by
+ * BuildKit sessions, which the docker command does. A third of the bundle, and of the time to load it.
+ */
+const UNUSED = /^(ssh2|@grpc\/grpc-js|@grpc\/proto-loader|protobufjs)$/
+
+const withoutUnused: Plugin = {
+  name: 'without-unused',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: UNUSED }, ({ path }) => ({ path, namespace: 'unused' }))
+    onLoad({ filter: UNUSED, namespace: 'unused' }, () => ({ contents: 'module.exports = {}' }))
+  },
 }
 
 const result = await build({
@@ -30,8 +44,7 @@ const result = await build({
   // Node's own way to know where a script is, instead of import.meta.url, which CommonJS has not.
   define: { 'import.meta.url': 'bundleUrl' },
   banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
-  // Optional native parts of dockerode's SSH transport, which it does without.
-  external: ['*.node', 'cpu-features'],
+  plugins: [withoutUnused],
   logLevel: 'warning',
 })
 

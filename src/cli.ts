@@ -78,16 +78,27 @@ function withOverrides(command: Command): Command {
     .option('--seed <number>', 'seed of everything random')
 }
 
-/** Aborts at the first Ctrl-C or SIGTERM, so that everything started is stopped; the second one ends us at once. */
+/**
+ * One request to stop may come as several signals: npm passes on what the terminal sent us too, and coreutils' timeout
+ * signals the child and then its group.
+ */
+const SAME_REQUEST_MS = 500
+
+/** Aborts at the first Ctrl-C or SIGTERM, so that everything started is stopped; a later one ends us at once. */
 function interruption(): AbortSignal {
   const controller = new AbortController()
+  let abortedAtMs: number | undefined
   for (const [signal, number] of [
     ['SIGINT', 2],
     ['SIGTERM', 15],
     ['SIGHUP', 1],
   ] as const) {
     process.on(signal, () => {
-      if (controller.signal.aborted) process.exit(128 + number)
+      if (abortedAtMs !== undefined) {
+        if (performance.now() - abortedAtMs < SAME_REQUEST_MS) return
+        process.exit(128 + number)
+      }
+      abortedAtMs = performance.now()
       process.exitCode = 128 + number
       streams.log.write(`\n${signal}: stopping what was started; once more ends at once\n`)
       controller.abort(new Interrupted(signal))

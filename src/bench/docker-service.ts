@@ -6,7 +6,6 @@ import { enterNetns, type NetnsAccess, pinTo } from '../docker/netns.ts'
 import { hasCode } from '../lib/error.ts'
 import { exec } from '../lib/exec.ts'
 import type { Case } from '../model/plan.ts'
-import type { Placement } from '../model/results.ts'
 import type { Target } from '../model/target.ts'
 import type { Host } from './host.ts'
 import { placeSides } from './placement.ts'
@@ -45,7 +44,7 @@ async function startContainer(
 ): Promise<Service> {
   const { limits } = benchCase
   const placement = placeSides(edges.host.topology, limits.cpus)
-  await pinOurselves(placement)
+  await pinOurselves(placement.generatorCpus.length > 0 ? placement.generatorCpus : edges.host.topology.cpus)
   await using resources = new AsyncDisposableStack()
   const container = resources.use(
     await Container.create(edges.docker, {
@@ -114,11 +113,12 @@ function describeEnd(state: ContainerState): string | undefined {
   return `exited with code ${state.exitCode}`
 }
 
-/** Our own work, small as it is, shall not run on the target's cores. */
-async function pinOurselves(placement: Placement): Promise<void> {
-  if (placement.generatorCpus.length === 0) return
-  const cpus = placement.generatorCpus.join(',')
-  await exec('taskset', ['--all-tasks', '--cpu-list', '--pid', cpus, String(process.pid)])
+/**
+ * Our own work, small as it is, shall not run on the target's cores. What we start inherits this, so that after a
+ * pinned case an unpinned one needs all CPUs back.
+ */
+async function pinOurselves(cpus: readonly number[]): Promise<void> {
+  await exec('taskset', ['--all-tasks', '--cpu-list', '--pid', cpus.join(','), String(process.pid)])
 }
 
 /** Ties `performance.now()` to the wall clock at the moment its millisecond turns, good to some microseconds. */

@@ -107,8 +107,8 @@ function parseMount(line: string): Mount {
 
 /** A hierarchy mounted from a subtree shows paths below that subtree only. */
 function below(mountRoot: string, path: string): string {
-  if (mountRoot === '/' || !path.startsWith(mountRoot)) return path
-  return path.slice(mountRoot.length)
+  if (mountRoot === '/') return path
+  return path === mountRoot || path.startsWith(`${mountRoot}/`) ? path.slice(mountRoot.length) : path
 }
 
 const NS_PER_US = 1000

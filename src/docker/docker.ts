@@ -21,12 +21,18 @@ export const LABEL = 'bench-action'
 
 /**
  * Connects to the engine that the `docker` command would use: DOCKER_HOST, else the current context, else the default socket.
- * @throws UserError when no engine answers.
+ * @throws UserError when no engine answers, or it is reached by SSH.
  */
 export async function connectDocker(): Promise<Docker> {
-  // Loading the client costs about 0.1 s of CPU; commands that need no Docker shall not pay it.
-  const { default: Client } = await import('dockerode')
   const host = process.env.DOCKER_HOST ?? (await contextHost())
+  // Counters are read from this machine's files, and the bundle holds no SSH client.
+  if (host?.startsWith('ssh:') === true) {
+    throw new UserError(
+      `Docker at ${host} is on another machine; bench-action needs one on its own: unset DOCKER_HOST or the context.`,
+    )
+  }
+  // Loading the client takes a while; commands that need no Docker shall not pay it.
+  const { default: Client } = await import('dockerode')
   if (host !== undefined) process.env.DOCKER_HOST = host
   const client = new Client()
   try {

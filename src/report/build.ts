@@ -82,7 +82,7 @@ function nameGroup(benchCase: Case, all: readonly CaseSummary[]): string {
     benchCase.scenario,
     ...(differs(({ target }) => target) ? [benchCase.target] : []),
     ...(differs(({ engine }) => engine) ? [benchCase.engine] : []),
-    ...(differs(({ load }) => load.connections) ? [`${benchCase.load.connections} connections`] : []),
+    ...(differs(({ load }) => load.connections) ? [describeConnections(benchCase)] : []),
     ...(differs(({ limits }) => limits.memoryBytes)
       ? [
           benchCase.limits.memoryBytes === undefined
@@ -98,12 +98,16 @@ function describeLoad({ benchCase, runs }: CaseSummary): string {
   const version = runs[0]?.run.load.engine.version
   return [
     version === undefined ? benchCase.engine : `${benchCase.engine} ${version}`,
-    `closed model, ${load.connections} ${load.connections === 1 ? 'connection' : 'connections'}`,
+    `closed model, ${describeConnections(benchCase)}`,
     load.connection === 'keep-alive' ? 'kept alive' : 'a new one per request',
     requests.map(({ method, path }) => (method === 'GET' ? path : `${method} ${path}`)).join(' '),
     `${benchCase.runs} ${benchCase.runs === 1 ? 'run' : 'runs'} of ${describeStop(load)} after ${formatDuration(load.warmupMs)} of warm-up`,
     ...(limits.memoryBytes === undefined ? [] : [`${formatBytes(limits.memoryBytes)} of memory`]),
   ].join('; ')
+}
+
+function describeConnections({ load }: Case): string {
+  return `${load.connections} ${load.connections === 1 ? 'connection' : 'connections'}`
 }
 
 function describeStop({ stop }: Load): string {

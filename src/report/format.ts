@@ -23,14 +23,16 @@ export function formatValue(value: number | undefined, unit: Unit): string {
 
 /** Whole from 100 on, else three digits: `1068`, `54.5`, `0.31`. */
 export function formatCount(value: number): string {
-  return value >= 100 ? value.toFixed(0) : significant(value)
+  return value >= 100 ? value.toFixed(0) : threeDigits(value)
 }
 
 /** Microseconds in the unit that suits them: `310 µs`, `45.2 ms`, `1.20 s`. */
 export function formatLatency(us: number): string {
-  if (us < 1000) return `${significant(us)} µs`
-  if (us < 1e6) return `${significant(us / 1000)} ms`
-  return `${significant(us / 1e6)} s`
+  // Rounded before the unit is chosen, or there would be 1000 of it.
+  const rounded = roundToThree(us)
+  if (rounded < 1000) return `${threeDigits(us)} µs`
+  if (rounded < 1e6) return `${threeDigits(us / 1000)} ms`
+  return `${threeDigits(us / 1e6)} s`
 }
 
 /** A ratio as percent: `0 %`, `0.12 %`, `99.3 %`. */
@@ -43,21 +45,28 @@ export function formatRatio(ratio: number): string {
 /** Decimal units, as image registries show them: `5.8 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1)
-  return `${significant(bytes / 1000 ** power)} ${units[power]}`
+  const rounded = roundToThree(bytes)
+  const power = rounded < 1000 ? 0 : Math.min(Math.floor(Math.log10(rounded) / 3), units.length - 1)
+  return `${threeDigits(bytes / 1000 ** power)} ${units[power]}`
 }
 
 /** Seconds for people: `5 s`, `2.5 s`, `2 min 5 s`. */
 export function formatDuration(ms: number): string {
-  if (ms < 60_000) return `${Number((ms / 1000).toFixed(1))} s`
-  const minutes = Math.floor(ms / 60_000)
-  const seconds = Math.round((ms % 60_000) / 1000)
+  if (Math.round(ms / 100) < 600) return `${Number((ms / 1000).toFixed(1))} s`
+  const total = Math.round(ms / 1000)
+  const minutes = Math.floor(total / 60)
+  const seconds = total % 60
   return seconds === 0 ? `${minutes} min` : `${minutes} min ${seconds} s`
 }
 
-/** Three digits, without an exponent. */
-function significant(value: number): string {
+/** Three digits and at most three decimals, all digits from 100 on, without an exponent. */
+function threeDigits(value: number): string {
   if (value === 0) return '0'
-  const decimals = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))))
+  // Of the rounded value: 9.999 becomes 10.0, not 10.00.
+  const decimals = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(roundToThree(value)))))
   return value.toFixed(Math.min(decimals, 3))
+}
+
+function roundToThree(value: number): number {
+  return Number(value.toPrecision(3))
 }

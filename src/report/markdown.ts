@@ -39,8 +39,10 @@ function renderNote(note: Note): string {
   const kind = note.kind === 'failure' ? 'CAUTION' : 'WARNING'
   const text = `> [!${kind}]\n> **${escapeMarkdown(note.about)}**: ${escapeMarkdown(note.text)}`
   if (note.logTail.length === 0) return text
-  const log = fence(note.logTail).replace(/^/gm, '> ')
-  return `${text}\n>\n> The end of its log:\n>\n${log}`
+  const log = fence(note.logTail)
+    .split('\n')
+    .map((line) => `> ${line}`)
+  return [text, '>', '> The end of its log:', '>', ...log].join('\n')
 }
 
 function renderChart(chart: BarChart): string {
