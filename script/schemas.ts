@@ -4,6 +4,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { markdownTable } from 'markdown-table'
+import { METRICS } from '../src/model/metric.ts'
 import { buildScenarioSchema, buildTargetSchema, type JsonSchema } from '../src/plan/json-schema.ts'
 import { buildResultsSchema } from '../src/report/results-file.ts'
 
@@ -22,12 +24,14 @@ const SCHEMAS: Readonly<Record<string, () => object>> = {
   'schema/results.schema.json': buildResultsSchema,
 }
 
-/** Tables by the marker they stand at, and the documents that hold markers. */
-const TABLES: Readonly<Record<string, () => string>> = {
-  scenario: () => renderTable(withoutTarget(buildScenarioSchema())),
-  target: () => renderTable(buildTargetSchema()),
+/** Tables by document and the marker they stand at. */
+const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'docs/scenarios.md': {
+    scenario: () => renderKeys(withoutTarget(buildScenarioSchema())),
+    target: () => renderKeys(buildTargetSchema()),
+  },
+  'docs/measurement.md': { metrics: renderMetrics },
 }
-const DOCUMENTS = ['docs/scenarios.md']
 
 /** All generated files as they should be. */
 export function generate(): Generated[] {
@@ -35,7 +39,10 @@ export function generate(): Generated[] {
     file,
     content: `${JSON.stringify(build(), null, 2)}\n`,
   }))
-  const documents = DOCUMENTS.map((file) => ({ file, content: fillMarkers(file, readCurrent(file)) }))
+  const documents = Object.keys(TABLES).map((file) => ({
+    file,
+    content: fillMarkers(file, readCurrent(file)),
+  }))
   return [...schemas, ...documents]
 }
 
@@ -55,7 +62,7 @@ function readCurrent(file: string): string {
 }
 
 function fillMarkers(file: string, text: string): string {
-  return Object.entries(TABLES).reduce((filled, [name, render]) => {
+  return Object.entries(TABLES[file] ?? {}).reduce((filled, [name, render]) => {
     const begin = `<!-- begin generated: ${name} -->`
     const end = `<!-- end generated: ${name} -->`
     const from = filled.indexOf(begin)
@@ -83,16 +90,19 @@ function withoutTarget(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** Padded, as the formatter wants a table to be. */
-function renderTable(schema: JsonSchema): string {
-  const rows = [['key', 'meaning', 'allowed', 'default'], ...renderRows(schema, '')]
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const lines = rows.map((row) => renderLine(row.map((cell, column) => cell.padEnd(widths[column] ?? 0))))
-  return lines.toSpliced(1, 0, renderLine(widths.map((width) => '-'.repeat(width)))).join('\n')
+function renderKeys(schema: JsonSchema): string {
+  return markdownTable([['key', 'meaning', 'allowed', 'default'], ...renderRows(schema, '')])
 }
 
-function renderLine(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`
+function renderMetrics(): string {
+  const rows = METRICS.map((metric) => [
+    `\`${metric.name}\``,
+    metric.unit === 'us' ? 'µs' : metric.unit,
+    metric.direction,
+    metric.role,
+    metric.description,
+  ])
+  return markdownTable([['metric', 'unit', 'better', 'role', 'what it is'], ...rows])
 }
 
 function renderRows(schema: JsonSchema, prefix: string): string[][] {

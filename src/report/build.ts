@@ -351,7 +351,7 @@ function buildFacts(
           ] as const,
           [
             'CPU quota',
-            `CFS period ${periods.join(', ')}: under a quota of q cores p99 tends to (1 - q) x period`,
+            `CFS period ${periods.join(', ')}: a request caught by an exhausted quota of q cores waits up to (1 - q) x period`,
           ] as const,
         ]),
     ...describePaths(runs),

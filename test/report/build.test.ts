@@ -159,7 +159,7 @@ test('a sweep over limits is one table, a chart and a detail each', () => {
     - **Commit**: 0123456789ab \\(main\\)
     - **Machine**: Example CPU, 2 cores, 8.00 GB, Debian GNU/Linux 12 \\(bookworm\\), Linux 6.1.0
     - **Docker**: 28.0.0, overlay2, cgroup v2
-    - **CPU quota**: CFS period 100 ms: under a quota of q cores p99 tends to \\(1 - q\\) x period
+    - **CPU quota**: CFS period 100 ms: a request caught by an exhausted quota of q cores waits up to \\(1 - q\\) x period
     - **Load path**: inside the target's network namespace, to 127.0.0.1
     - **Pinning**: target on CPU 0, generator on CPU 1
     - **Seed**: 7
