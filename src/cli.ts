@@ -75,7 +75,7 @@ function withOverrides(command: Command): Command {
     .option('--runs <count>', 'runs per case')
     .option('--cold-starts <count>', 'starts to time per case; 0 for none')
     .option('--engine <list>', 'load generators')
-    .option('--seed <number>', 'seed of everything random')
+    .option('--seed <number>', 'seed of the order of cases')
 }
 
 /**

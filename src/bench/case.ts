@@ -7,7 +7,7 @@ import { judgeRun } from '../stats/validity.ts'
 import type { Host } from './host.ts'
 import { awaitReady, CaseError, prepareService, verifyAnswers } from './probe.ts'
 import type { OnProgress } from './progress.ts'
-import { type Clock, measureRun, SETTLE_MS, warmUp } from './run.ts'
+import { type Clock, measureRun, warmUp } from './run.ts'
 import type { Service, StartService } from './service.ts'
 
 /** What a case is measured with; tests put fakes here. */
@@ -109,12 +109,6 @@ async function measureService(
       runs.push(run)
     }
   })
-}
-
-/** How long a case is under load, in milliseconds; undefined when it counts requests. */
-export function loadTimeMs({ load, runs }: Case): number | undefined {
-  if (load.stop.kind === 'requests') return undefined
-  return load.warmupMs + runs * (load.stop.durationMs + SETTLE_MS)
 }
 
 async function timeStart(

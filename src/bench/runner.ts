@@ -9,8 +9,8 @@ import {
   type Revision,
 } from '../model/results.ts'
 import type { Target } from '../model/target.ts'
-import { type Lab, loadTimeMs, measureCase } from './case.ts'
-import type { LoadTime } from './progress.ts'
+import { type Lab, measureCase } from './case.ts'
+import { loadTimeBefore, orderCases } from './schedule.ts'
 
 /** What a measurement is made with and who hears of it. */
 export interface Runner {
@@ -26,7 +26,8 @@ export interface Runner {
 }
 
 /**
- * Measures every case of a plan, one after the other, and saves after each. A case that fails does not stop the others.
+ * Measures every case of a plan, one after the other in the schedule's order, and saves after each; the document has
+ * them in the plan's order. A case that fails does not stop the others.
  * @throws the signal's reason when aborted; what was measured until then is saved.
  */
 export async function runPlan(plan: Plan, runner: Runner): Promise<Results> {
@@ -41,18 +42,25 @@ export async function runPlan(plan: Plan, runner: Runner): Promise<Results> {
     environment: runner.environment,
     plan,
   } as const
-  const snapshot = (): Results => ({ ...base, images: [...images], cases: [...cases] })
+  const planned = plan.cases.map(({ id }) => id)
+  const snapshot = (): Results => ({
+    ...base,
+    images: [...images],
+    cases: cases.toSorted((a, b) => planned.indexOf(a.id) - planned.indexOf(b.id)),
+  })
 
   const unbuilt = await ensureImages(plan, runner, images)
   await save(snapshot())
-  for (const [index, benchCase] of plan.cases.entries()) {
+  const order = orderCases(plan)
+  for (const [index, benchCase] of order.entries()) {
     lab.signal.throwIfAborted()
+    const loads = loadTimeBefore(order, index)
     lab.onProgress({
       kind: 'case',
       id: benchCase.id,
       index: index + 1,
       total: plan.cases.length,
-      ...loadsBefore(plan, index),
+      ...(loads === undefined ? {} : { loads }),
     })
     const result = await resultOf(plan, runner, images, unbuilt, benchCase)
     cases.push(result)
@@ -67,14 +75,6 @@ export async function runPlan(plan: Plan, runner: Runner): Promise<Results> {
   const results = { ...snapshot(), finishedAt: lab.clock.now().toISOString() }
   await save(results)
   return results
-}
-
-function loadsBefore(plan: Plan, index: number): { readonly loads?: LoadTime } {
-  const times = plan.cases.map(loadTimeMs)
-  const known = times.filter((time) => time !== undefined)
-  if (known.length < times.length) return {}
-  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
-  return { loads: { doneMs: sum(known.slice(0, index)), totalMs: sum(known) } }
 }
 
 /** Fills `images`; returns why there is none, by target name. */

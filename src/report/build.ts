@@ -355,7 +355,7 @@ function buildFacts(
           ] as const,
         ]),
     ...describePaths(runs),
-    ['Seed', String(plan.seed)],
+    ['Order of cases', `shuffled by seed ${plan.seed}`],
   ]
 }
 

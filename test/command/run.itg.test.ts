@@ -52,7 +52,7 @@ describe('bench-action run', () => {
     const scenario = writeScenario('limits: { cpus: [0.1, 0.5], memory: 128MiB }', READY)
     const args = ['run', scenario, '--duration', '3s', '--warmup', '1s', '--runs', '2', '--cold-starts', '2']
     const { exitCode, stdout, stderr } = await runCli(args, folder)
-    expect(stderr).toContain('Case 2 of 2: hello/hello/autocannon/c16/cpus-0.5/mem-128MiB')
+    expect(stderr).toMatch(/Case 2 of 2: hello\/hello\/autocannon\/c16\/cpus-0\.[15]\/mem-128MiB/)
     expect(exitCode).toBe(0)
     expect(stdout).toContain('| vCPU limit |')
 
@@ -77,8 +77,9 @@ describe('bench-action run', () => {
         const judgement = judgeRun(run, benchCase)
         expect(judgement.littleRatio).toBeGreaterThan(0.8)
         expect(judgement.littleRatio).toBeLessThan(1.2)
-        // The quota holds whatever the host does; that it is used up needs a quiet host.
-        expect(judgement.cpuUsedRatio).toBeLessThan(1.05)
+        // The quota holds whatever the host does; that it is used up needs a host that lets it.
+        expect(judgement.cpuUsedRatio).toBeLessThan(1.02)
+        if ((judgement.throttledRatio ?? 0) > 0.98) expect(judgement.cpuUsedRatio).toBeGreaterThan(0.97)
       }
     }
     // 5 times the CPU, about 5 times the throughput: the quotas are real.

@@ -162,7 +162,7 @@ test('a sweep over limits is one table, a chart and a detail each', () => {
     - **CPU quota**: CFS period 100 ms: a request caught by an exhausted quota of q cores waits up to \\(1 - q\\) x period
     - **Load path**: inside the target's network namespace, to 127.0.0.1
     - **Pinning**: target on CPU 0, generator on CPU 1
-    - **Seed**: 7
+    - **Order of cases**: shuffled by seed 7
     "
   `)
 })
@@ -426,8 +426,8 @@ test('a url target has no table of resources, and no word of Docker', () => {
         "not pinned",
       ],
       [
-        "Seed",
-        "7",
+        "Order of cases",
+        "shuffled by seed 7",
       ],
     ]
   `)
