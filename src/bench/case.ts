@@ -163,7 +163,7 @@ async function withService(
     const end = await scope.ended()
     return {
       stage: 'load',
-      message: end === undefined ? messageOf(error) : `the target ${end} under load`,
+      message: end === undefined ? messageOf(error) : `the target ${end}`,
       logTail,
     }
   }
