@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { scenarioSchema, targetSchema } from './schema.ts'
 
 /** A JSON Schema (draft-07, which the YAML language server reads), as far as this project writes it. */

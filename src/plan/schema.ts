@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { UserError } from '../lib/error.ts'
 import { findNearest } from '../lib/nearest.ts'
 import {

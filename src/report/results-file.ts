@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { messageOf, UserError } from '../lib/error.ts'
 import { ENGINE_NAMES } from '../model/plan.ts'
 import { FAILURE_KINDS, RESULTS_VERSION, type Results } from '../model/results.ts'
