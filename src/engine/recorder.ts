@@ -53,7 +53,6 @@ export class Recorder {
   #completedOk = 0
   #bytesIn = 0
   #bytesOut = 0
-  #connects = 0
   readonly #connect = new LatencyTally()
 
   /** @param timeoutUs the least latency that a timeout is recorded with */
@@ -127,10 +126,9 @@ export class Recorder {
     if (kind === 'timeout') this.#tally(ticket).latency.record(Math.max(waitedUs, this.#timeoutUs))
   }
 
-  /** A TCP connection was opened. Its time counts whenever that was: kept connections are opened before the window. */
+  /** A TCP connection was opened, after so many microseconds. */
   connected(waitedUs: number): void {
-    this.#connect.record(waitedUs)
-    if (this.#isOpen) this.#connects++
+    if (this.#isOpen) this.#connect.record(waitedUs)
   }
 
   received(bytes: number): void {
@@ -167,7 +165,6 @@ export class Recorder {
       statuses: Object.fromEntries([...this.#statuses].sort(([a], [b]) => a - b)),
       bytesIn: this.#bytesIn,
       bytesOut: this.#bytesOut,
-      connects: this.#connects,
       connect: this.#connect.buildRecord(),
       latency: all.buildRecord(),
       requests: this.#requests.map((tally) => tally.buildRecord()),

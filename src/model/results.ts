@@ -133,9 +133,7 @@ export interface LoadRecord {
   readonly statuses: Readonly<Record<string, number>>
   readonly bytesIn: number
   readonly bytesOut: number
-  /** TCP connections opened inside the window. */
-  readonly connects: number
-  /** Time to open a TCP connection, of all connections of the run. */
+  /** Time to open a TCP connection, of those opened inside the window: none where all are kept. */
   readonly connect: LatencyRecord
   /** Latency of successes and of timeouts (as the timeout), of requests sent in the window. */
   readonly latency: LatencyRecord

@@ -114,42 +114,51 @@ function describeStop({ stop }: Load): string {
   return stop.kind === 'duration' ? formatDuration(stop.durationMs) : `${stop.count} requests`
 }
 
-const SUMMARY_METRICS = [
-  'throughput',
-  'throughput_per_vcpu',
-  'latency_p50',
-  'latency_p90',
-  'latency_p99',
-  'latency_max',
-] as const satisfies readonly MetricName[]
-const SUMMARY_METRICS_OF_CPU = [
-  'cpu_time_per_request',
-  'cpu_used',
-  'throttled_ratio',
-] as const satisfies readonly MetricName[]
+interface SummaryColumn {
+  readonly title: string
+  readonly cell: (summary: CaseSummary) => string
+}
+
+const metricColumn = (name: MetricName): SummaryColumn => ({
+  title: metric(name).title,
+  cell: (summary) => formatMetric(summary, name),
+})
+
+const SUMMARY_COLUMNS: readonly SummaryColumn[] = [
+  metricColumn('throughput'),
+  metricColumn('throughput_per_vcpu'),
+  { title: 'req/s of runs', cell: rangeOfRuns },
+  metricColumn('latency_p50'),
+  metricColumn('latency_p90'),
+  metricColumn('latency_p99'),
+  metricColumn('latency_max'),
+  { title: 'failures', cell: (summary) => String(countFailures(summary)) },
+  metricColumn('cpu_time_per_request'),
+  metricColumn('cpu_used'),
+  metricColumn('throttled_ratio'),
+]
 
 function buildSummary(group: readonly CaseSummary[]): Table {
-  const shown: readonly MetricName[] = [...SUMMARY_METRICS, 'error_ratio', ...SUMMARY_METRICS_OF_CPU]
   return {
     columns: [
       { title: 'vCPU limit', align: 'left' },
-      ...shown.map(
-        (name) =>
-          ({ title: name === 'error_ratio' ? 'failures' : metric(name).title, align: 'right' }) as const,
-      ),
+      ...SUMMARY_COLUMNS.map(({ title }) => ({ title, align: 'right' }) as const),
       { title: 'bound', align: 'left' },
     ],
     rows: group.map((summary) => {
       const label = limitOf(summary.benchCase)
       if (summary.state.kind !== 'measured') {
-        return [label, summary.state.kind, ...shown.slice(1).map(() => ABSENT), ABSENT]
+        return [label, summary.state.kind, ...SUMMARY_COLUMNS.map(() => ABSENT)]
       }
-      const cells = shown.map((name) =>
-        name === 'error_ratio' ? String(countFailures(summary)) : formatMetric(summary, name),
-      )
-      return [label, ...cells, boundOf(summary)]
+      return [label, ...SUMMARY_COLUMNS.map(({ cell }) => cell(summary)), boundOf(summary)]
     }),
   }
+}
+
+/** How far the runs lay apart: what the machine alone can make of a number. */
+function rangeOfRuns(summary: CaseSummary): string {
+  const range = summary.metrics.get('throughput')?.range
+  return range === undefined ? ABSENT : `${formatCount(range.low)}-${formatCount(range.high)}`
 }
 
 function limitOf({ limits }: Case): string {

@@ -103,7 +103,6 @@ const loadSchema = z.object({
   statuses: z.record(text, count).readonly(),
   bytesIn: count,
   bytesOut: count,
-  connects: count,
   connect: latencySchema,
   latency: latencySchema,
   requests: z.array(z.object({ name: text, sent: count, ok: count, latency: latencySchema })).readonly(),

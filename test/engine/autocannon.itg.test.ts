@@ -154,7 +154,7 @@ describe('what it says of a service is true', () => {
     await using server = await startAwkwardServer(SERVER_CPU)
     const record = await load(createJob(server.origin, '/hang?every=20', { ...count(40), timeoutMs: 300 }))
     expectFailures(record, { timeout: 2 })
-    expect(record).toMatchObject({ sent: 40, ok: 38, connects: 2 })
+    expect(record).toMatchObject({ sent: 40, ok: 38, connect: { count: 2 } })
     expect(record.latency.count).toBe(40)
     expect(quantileUs(record, 1)).toBeGreaterThanOrEqual(300_000)
     expect(quantileUs(record, 0.94)).toBeLessThan(300_000)
@@ -168,7 +168,7 @@ describe('what it says of a service is true', () => {
     expectFailures(record, { connect: record.sent })
     expect(record.sent).toBeGreaterThan(20)
     expect(record.sent).toBeLessThan(100)
-    expect(record).toMatchObject({ ok: 0, completedOk: 0, connects: 0 })
+    expect(record).toMatchObject({ ok: 0, completedOk: 0, connect: { count: 0 } })
     expect(record.latency).toMatchObject({ count: 0, histogram: '' })
   })
 
@@ -193,7 +193,7 @@ describe('answers of every shape are read once', () => {
     await using server = await startAwkwardServer(SERVER_CPU)
     const record = await load(createJob(server.origin, path, count(200)))
     expectFailures(record, {})
-    expect(record).toMatchObject({ sent: 200, ok: 200, statuses: { 200: 200 }, connects })
+    expect(record).toMatchObject({ sent: 200, ok: 200, statuses: { 200: 200 }, connect: { count: connects } })
     // Up to one more may have been under way when the load was stopped.
     const { answered } = await server.counts()
     expect(answered === 200 || answered === 201).toBe(true)
@@ -203,7 +203,7 @@ describe('answers of every shape are read once', () => {
     await using server = await startAwkwardServer(SERVER_CPU)
     const record = await load(createJob(server.origin, createRequest('/', { method: 'HEAD' }), count(200)))
     expectFailures(record, {})
-    expect(record).toMatchObject({ ok: 200, connects: 1 })
+    expect(record).toMatchObject({ ok: 200, connect: { count: 1 } })
   })
 
   test('a connection per request', async () => {
@@ -212,7 +212,7 @@ describe('answers of every shape are read once', () => {
       createJob(server.origin, '/delay?ms=1', { ...count(200), connection: 'per-request' }),
     )
     expectFailures(record, {})
-    expect(record).toMatchObject({ ok: 200, connects: 200 })
+    expect(record).toMatchObject({ ok: 200, connect: { count: 200 } })
   })
 
   test('over TLS with a certificate that nobody signed', async () => {
@@ -230,7 +230,7 @@ describe('answers of every shape are read once', () => {
     server.close()
     await rm(folder, { recursive: true })
     expectFailures(record, {})
-    expect(record).toMatchObject({ ok: 100, connects: 1 })
+    expect(record).toMatchObject({ ok: 100, connect: { count: 1 } })
   })
 })
 
@@ -286,7 +286,7 @@ describe('a run', () => {
     expect(Math.abs(closedMs - openedMs - record.windowUs / 1_000)).toBeLessThan(50)
     const { received } = await server.counts()
     expect(record.sent).toBeLessThan(received * 0.75)
-    expect(record.connects).toBe(0)
+    expect(record.connect.count).toBe(0)
     expect(record.generator.cores).toBe(1)
     expect(record.generator.cpuUs).toBeGreaterThan(0)
     expect(record.generator.cpuUs).toBeLessThan(record.windowUs)

@@ -112,7 +112,12 @@ describe('Recorder', () => {
     recorder.close(1)
     happen()
     expect(recorder.outcomes).toBe(1)
-    expect(recorder.buildRecord(context)).toMatchObject({ connects: 1, bytesIn: 10, bytesOut: 3, sent: 1 })
+    expect(recorder.buildRecord(context)).toMatchObject({
+      connect: { count: 1 },
+      bytesIn: 10,
+      bytesOut: 3,
+      sent: 1,
+    })
   })
 
   test('without latencies the histogram is empty text', () => {

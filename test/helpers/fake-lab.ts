@@ -145,7 +145,6 @@ function createLoadRecord(job: EngineJob): LoadRecord {
     statuses: { 200: 1000 },
     bytesIn: 1000,
     bytesOut: 1000,
-    connects: 16,
     connect: latency,
     latency,
     requests: job.requests.map(({ name }) => ({ name, sent: 1000, ok: 1000, latency })),

@@ -80,7 +80,6 @@ export function createRun(overrides: RunOverrides = {}): Run {
       statuses: { 200: 5_000 },
       bytesIn: 2_000_000,
       bytesOut: 500_000,
-      connects: 0,
       connect: createLatency([90, 16]),
       latency,
       requests: [{ name: 'page', sent: 5_000, ok: 5_000, latency }],

@@ -52,11 +52,11 @@ test('a sweep over limits is one table, a chart and a detail each', () => {
 
     autocannon 9.0.0; closed model, 16 connections; kept alive; /; 1 run of 5 s after 2 s of warm-up
 
-    | vCPU limit | req/s | req/s / vCPU |     p50 |     p90 |     p99 |     max | failures | CPU / request | CPU used | throttled | bound   |
-    | :--------- | ----: | -----------: | ------: | ------: | ------: | ------: | -------: | ------------: | -------: | --------: | :------ |
-    | 0.5        |  1000 |         2000 | 16.0 ms | 16.0 ms | 16.0 ms | 16.0 ms |        0 |        500 µs |  100.0 % |    98.0 % | quota   |
-    | 1          |  2000 |         2000 | 8.00 ms | 8.00 ms | 8.00 ms | 8.00 ms |        0 |        500 µs |  100.0 % |    98.0 % | quota   |
-    | none       |  3000 |            – | 5.33 ms | 5.33 ms | 5.33 ms | 5.33 ms |        0 |        330 µs |        – |         – | latency |
+    | vCPU limit | req/s | req/s / vCPU | req/s of runs |     p50 |     p90 |     p99 |     max | failures | CPU / request | CPU used | throttled | bound   |
+    | :--------- | ----: | -----------: | ------------: | ------: | ------: | ------: | ------: | -------: | ------------: | -------: | --------: | :------ |
+    | 0.5        |  1000 |         2000 |             – | 16.0 ms | 16.0 ms | 16.0 ms | 16.0 ms |        0 |        500 µs |  100.0 % |    98.0 % | quota   |
+    | 1          |  2000 |         2000 |             – | 8.00 ms | 8.00 ms | 8.00 ms | 8.00 ms |        0 |        500 µs |  100.0 % |    98.0 % | quota   |
+    | none       |  3000 |            – |             – | 5.33 ms | 5.33 ms | 5.33 ms | 5.33 ms |        0 |        330 µs |        – |         – | latency |
 
     \`\`\`mermaid
     xychart-beta
@@ -193,10 +193,12 @@ test('a case that failed shows why and no number, and the others are there', () 
         "–",
         "–",
         "–",
+        "–",
       ],
       [
         "0.5",
         "invalid",
+        "–",
         "–",
         "–",
         "–",
@@ -212,6 +214,7 @@ test('a case that failed shows why and no number, and the others are there', () 
         "1",
         "1000",
         "1000",
+        "–",
         "16.0 ms",
         "16.0 ms",
         "16.0 ms",
