@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { globSync } from 'node:fs'
 import { Command } from 'commander'
 import { UserError } from './lib/error.ts'

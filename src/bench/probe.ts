@@ -64,11 +64,17 @@ async function pollReady(
       if (end !== undefined) throw endedBeforeReady(end)
       throw new CaseError(
         'ready',
-        `the target was not ready within ${ready.timeoutMs / 1000} s (${describeReadiness(ready)}); last seen: ${attempt.saw}`,
+        `the target was not ready within ${ready.timeoutMs / 1000} s (${describeReadiness(ready)}); last seen: ${attempt.saw}${hintFor(attempt.saw)}`,
       )
     }
     await sleep(ready.kind === 'command' ? COMMAND_POLL_MS : POLL_MS, undefined, { signal })
   }
+}
+
+function hintFor(saw: string): string {
+  return saw.includes('ECONNREFUSED')
+    ? ' (nothing listens there: is `port` right, and does it listen on 0.0.0.0?)'
+    : ''
 }
 
 /** Beside the polling: what is sent to a container that has gone stays unanswered until its timeout. */

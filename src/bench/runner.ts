@@ -1,8 +1,10 @@
 import { messageOf } from '../lib/error.ts'
+import { CommandError } from '../lib/exec.ts'
 import type { Case, Plan } from '../model/plan.ts'
 import {
   type CaseResult,
   type Environment,
+  type Failure,
   type ImageRecord,
   RESULTS_VERSION,
   type Results,
@@ -82,8 +84,8 @@ async function ensureImages(
   plan: Plan,
   { lab, ensureImage }: Runner,
   images: ImageRecord[],
-): Promise<ReadonlyMap<string, string>> {
-  const unbuilt = new Map<string, string>()
+): Promise<ReadonlyMap<string, Failure>> {
+  const unbuilt = new Map<string, Failure>()
   for (const target of plan.targets) {
     if (target.source.kind === 'url') continue
     lab.onProgress({ kind: 'image', target: target.name })
@@ -92,7 +94,9 @@ async function ensureImages(
       if (image !== undefined) images.push(image)
     } catch (error) {
       lab.signal.throwIfAborted()
-      unbuilt.set(target.name, messageOf(error))
+      const [message, logTail] =
+        error instanceof CommandError ? [error.summary, error.tail] : [messageOf(error), []]
+      unbuilt.set(target.name, { stage: 'build', message, logTail })
     }
   }
   return unbuilt
@@ -102,16 +106,13 @@ async function resultOf(
   plan: Plan,
   { lab }: Runner,
   images: readonly ImageRecord[],
-  unbuilt: ReadonlyMap<string, string>,
+  unbuilt: ReadonlyMap<string, Failure>,
   benchCase: Case,
 ): Promise<CaseResult> {
   const target = plan.targets.find((candidate) => candidate.name === benchCase.target)
   if (target === undefined) throw new Error(`the plan has no target ${benchCase.target}`)
-  const message = unbuilt.get(target.name)
-  if (message !== undefined) {
-    const failure = { stage: 'build', message, logTail: [] } as const
-    return { id: benchCase.id, coldStarts: [], runs: [], warnings: [], failure }
-  }
+  const failure = unbuilt.get(target.name)
+  if (failure !== undefined) return { id: benchCase.id, coldStarts: [], runs: [], warnings: [], failure }
   const image = images.find((candidate) => candidate.target === target.name)
   return measureCase(lab, target, benchCase, image?.id)
 }

@@ -3,9 +3,12 @@ import { execa } from 'execa'
 /** A command that did not exit with 0. `tail` holds the last lines of what it printed. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
+  /** The message without the lines. */
+  readonly summary: string
   readonly tail: readonly string[]
-  constructor(message: string, tail: readonly string[]) {
-    super(tail.length === 0 ? message : `${message}\n${tail.map((line) => `  ${line}`).join('\n')}`)
+  constructor(summary: string, tail: readonly string[]) {
+    super([summary, ...tail.map((line) => `  ${line}`)].join('\n'))
+    this.summary = summary
     this.tail = tail
   }
 }

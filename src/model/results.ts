@@ -70,7 +70,7 @@ export interface CaseResult {
 export interface Failure {
   readonly stage: 'build' | 'start' | 'ready' | 'verify' | 'prepare' | 'warmup' | 'load'
   readonly message: string
-  /** Last lines of the target's log, oldest first. */
+  /** Last lines of the target's log, or of what built it; oldest first. */
   readonly logTail: readonly string[]
 }
 

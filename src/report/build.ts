@@ -333,7 +333,8 @@ function buildFacts(
   const { environment, plan, revision } = results
   const { docker } = environment
   const runs = summaries.flatMap((summary) => summary.runs.map(({ run }) => run))
-  const periods = [...new Set(plan.cases.map(({ limits }) => `${limits.periodUs / 1000} ms`))]
+  const limited = plan.cases.filter(({ limits }) => limits.cpus !== undefined)
+  const periods = [...new Set(limited.map(({ limits }) => `${limits.periodUs / 1000} ms`))]
   return [
     [
       'Measured',
@@ -358,6 +359,10 @@ function buildFacts(
             'Docker',
             `${docker.version}, ${docker.storageDriver}, cgroup v${environment.cgroupVersion}`,
           ] as const,
+        ]),
+    ...(periods.length === 0
+      ? []
+      : [
           [
             'CPU quota',
             `CFS period ${periods.join(', ')}: a request caught by an exhausted quota of q cores waits up to (1 - q) x period`,

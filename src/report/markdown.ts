@@ -42,7 +42,7 @@ function renderNote(note: Note): string {
   const log = fence(note.logTail)
     .split('\n')
     .map((line) => `> ${line}`)
-  return [text, '>', '> The end of its log:', '>', ...log].join('\n')
+  return [text, '>', '> The last lines that it printed:', '>', ...log].join('\n')
 }
 
 function renderChart(chart: BarChart): string {

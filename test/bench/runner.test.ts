@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Runner, runPlan } from '../../src/bench/runner.ts'
+import { CommandError } from '../../src/lib/exec.ts'
 import type { Plan } from '../../src/model/plan.ts'
 import type { Results } from '../../src/model/results.ts'
 import { createFakeCase, createFakeLab, createFakeTarget } from '../helpers/fake-lab.ts'
@@ -64,6 +65,20 @@ describe('running a plan', () => {
       ['c', 'start', 'not today'],
     ])
     expect(results.images).toHaveLength(1)
+  })
+
+  it('keeps what a failed builder printed last apart from the message', async () => {
+    const runner = createRunner({
+      ensureImage: async () => {
+        throw new CommandError('docker build failed: exit code 1', ['Step 2/3', 'no such file'])
+      },
+    })
+    const results = await runPlan(PLAN, runner)
+    expect(results.cases[0]?.failure).toEqual({
+      stage: 'build',
+      message: 'docker build failed: exit code 1',
+      logTail: ['Step 2/3', 'no such file'],
+    })
   })
 
   it('loses nothing that was saved when it is interrupted', async () => {

@@ -170,7 +170,7 @@ test('a failure shows the end of the log inside its box, which no line of it can
     > [!CAUTION]
     > **0.05 vCPU**: failed at ready: exit code 1 error: \\| \\\`x\\\` &lt;b&gt; @​octocat \\#\\# done
     >
-    > The end of its log:
+    > The last lines that it printed:
     >
     > \`\`\`\`\`text
     > plain
