@@ -1,6 +1,6 @@
 /**
  * Our req/s against those of wrk, and of oha where it is on PATH, on the same container, path, quota and cores,
- * interleaved: node bench/throughput-vs-wrk.ts [--quotas 0.1,0.25,0.5] [--rounds 6] [--seconds 2] [--json]
+ * interleaved: node bench/throughput-vs-wrk.ts [--scenario scenarios/hello.yml] [--quotas 0.1,0.25,0.5] [--rounds 6] [--seconds 2] [--json]
  */
 import { parseArgs } from 'node:util'
 import { dockerServices } from '../src/bench/docker-service.ts'
@@ -62,6 +62,7 @@ const MAX_REPEATS = 4
 
 const { values: options } = parseArgs({
   options: {
+    scenario: { type: 'string', default: 'scenarios/static-files.yml' },
     quotas: { type: 'string', default: '0.1,0.25,0.5' },
     rounds: { type: 'string', default: '6' },
     seconds: { type: 'string', default: '2' },
@@ -78,7 +79,7 @@ const wallSeconds = (durationMs + SETTLE_MS) / 1000
 const session = newSession()
 const docker = await connectDocker()
 const netns = await detectNetnsAccess()
-const plan = loadPlan(['scenarios/static-files.yml'], {}, { cores: 1, cwd: process.cwd(), seed: 0 })
+const plan = loadPlan([options.scenario], {}, { cores: 1, cwd: process.cwd(), seed: 0 })
 const [target] = plan.targets
 const [first] = plan.cases
 const image = await ensureImage(docker, target, { session, signal, onLine: () => {} })
