@@ -163,7 +163,7 @@ describe('bench-action run', () => {
       '',
       '0.5',
       'invalid',
-      ...Array(10).fill('–'),
+      ...Array(11).fill('–'),
       '',
     ])
     const [run] = readResults(folder).cases[0]?.runs ?? []
