@@ -50,6 +50,8 @@ async function buildImage(
   const buildArgs = Object.entries(source.args).flatMap(([key, value]) => ['--build-arg', `${key}=${value}`])
   const args = [
     'build',
+    // The builder of old leaves the container of a step that failed.
+    '--force-rm',
     ...['--file', source.dockerfile],
     ...['--iidfile', idFile],
     ...['--tag', `bench-action/${name}:latest`],

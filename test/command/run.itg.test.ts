@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Results } from '../../src/model/results.ts'
 import { summarizeCase } from '../../src/stats/summary.ts'
 import { judgeRun } from '../../src/stats/validity.ts'
-import { listOurContainers, readResults, runCli, startCli } from '../helpers/cli.ts'
+import { listCommands, listOurContainers, readResults, runCli, startCli } from '../helpers/cli.ts'
 
 const HELLO = join(import.meta.dirname, '../../targets/hello')
 
@@ -106,6 +106,21 @@ describe('bench-action run', () => {
     expect(exitCode).toBe(1)
     expect(stdout).toContain('1 of 2 cases measured, 1 failed.')
     expect(stdout).toMatch(/failed at ready: the target exited with code 1 before it was ready\n {4}\S/)
+  })
+
+  it('shows what a failed build printed last, and leaves no container of it', async () => {
+    const marker = `boom-${process.pid}`
+    mkdirSync(join(folder, 'app'))
+    writeFileSync(
+      join(folder, 'app/Dockerfile'),
+      `FROM node:24-bookworm-slim\nRUN echo ${marker} && exit 7\n`,
+    )
+    writeFileSync(join(folder, 'app.yml'), 'target: { build: app, port: 8080 }')
+    const { exitCode, stdout } = await runCli(['run', 'app.yml'], folder)
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('failed at build: docker build failed: exit code')
+    expect(stdout).toContain(`    ${marker}`)
+    expect(await listCommands()).not.toContain(marker)
   })
 
   it('gives up on a target that never gets ready', async () => {

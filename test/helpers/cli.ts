@@ -61,3 +61,8 @@ export async function listOurContainers(): Promise<readonly string[]> {
   ])
   return stdout.split('\n').filter((name) => pids.has(Number(name.split('-')[2])))
 }
+
+/** What the containers of this machine run or ran, as one text. */
+export async function listCommands(): Promise<string> {
+  return (await run('docker', ['ps', '--all', '--no-trunc', '--format', '{{.Command}}'])).stdout
+}
