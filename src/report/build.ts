@@ -127,11 +127,10 @@ const metricColumn = (name: MetricName): SummaryColumn => ({
 const SUMMARY_COLUMNS: readonly SummaryColumn[] = [
   metricColumn('throughput'),
   metricColumn('throughput_per_vcpu'),
-  { title: 'req/s of runs', cell: rangeOfRuns },
+  { title: 'runs', cell: spreadOfRuns },
   metricColumn('latency_p50'),
   metricColumn('latency_p90'),
   metricColumn('latency_p99'),
-  metricColumn('latency_max'),
   { title: 'failures', cell: (summary) => String(countFailures(summary)) },
   metricColumn('cpu_time_per_request'),
   metricColumn('cpu_used'),
@@ -155,10 +154,12 @@ function buildSummary(group: readonly CaseSummary[]): Table {
   }
 }
 
-/** How far the runs lay apart: what the machine alone can make of a number. */
-function rangeOfRuns(summary: CaseSummary): string {
-  const range = summary.metrics.get('throughput')?.range
-  return range === undefined ? ABSENT : `${formatCount(range.low)}-${formatCount(range.high)}`
+/** Half of the distance between the lowest and the highest run: what the machine alone can make of a throughput. */
+function spreadOfRuns(summary: CaseSummary): string {
+  const throughput = summary.metrics.get('throughput')
+  if (throughput?.range === undefined) return ABSENT
+  const { low, high } = throughput.range
+  return `±${formatRatio((high - low) / 2 / throughput.value)}`
 }
 
 function limitOf({ limits }: Case): string {
@@ -276,6 +277,7 @@ function buildDetail(summary: CaseSummary): Detail {
     quantileLine("99.0'th percentile", 0.99),
     quantileLine("99.5'th percentile", 0.995),
     quantileLine("99.9'th percentile", 0.999),
+    ['Longest request', formatMetric(summary, 'latency_max')],
     ['CPU time per request', formatMetric(summary, 'cpu_time_per_request')],
     ['Median time to connect', formatMetric(summary, 'connect_time')],
     ['Received', formatMetric(summary, 'bytes_in')],

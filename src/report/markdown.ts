@@ -27,12 +27,23 @@ function renderGroup(group: ReportGroup): readonly string[] {
 }
 
 /** A table with aligned columns, readable as plain text too; each cell is written by `write`. */
-export function renderTable(table: Table, write: (text: string) => string = escapeMarkdown): string {
+export function renderTable(table: Table, write: WriteCell = writeCell): string {
   const rows = [table.columns.map(({ title }) => title), ...table.rows]
   return markdownTable(
-    rows.map((row) => row.map(write)),
+    rows.map((row, line) =>
+      row.map((text, at) => write(text, line > 0 && table.columns[at]?.align === 'right')),
+    ),
     { align: table.columns.map(({ align }) => align), stringLength: (text) => [...text].length },
   )
+}
+
+/** @param isNumber whether it is a number with its unit */
+type WriteCell = (text: string, isNumber: boolean) => string
+
+/** A unit stays on the line of its number: the space between them is one that does not break. */
+function writeCell(text: string, isNumber: boolean): string {
+  const escaped = escapeMarkdown(text)
+  return isNumber ? escaped.replaceAll(' ', '\u00a0') : escaped
 }
 
 function renderNote(note: Note): string {
@@ -53,11 +64,20 @@ function renderChart(chart: BarChart): string {
       'xychart-beta',
       `  title ${JSON.stringify(chart.title)}`,
       `  x-axis [${labels}]`,
-      `  y-axis ${JSON.stringify(chart.axis)}`,
+      // Without a range the axis would begin at the smallest bar.
+      `  y-axis ${JSON.stringify(chart.axis)} 0 --> ${topOfAxis(chart)}`,
       `  bar [${values}]`,
     ],
     'mermaid',
   )
+}
+
+/** The highest bar, rounded up to half of its power of ten: 18 116 ends at 20 000, 728 at 800. */
+function topOfAxis(chart: BarChart): number {
+  const highest = Math.max(...chart.bars.map(({ value }) => value))
+  if (highest <= 0) return 1
+  const step = 10 ** Math.floor(Math.log10(highest)) / 2
+  return Number((Math.ceil(highest / step) * step).toPrecision(3))
 }
 
 function renderDetail(detail: Detail): string {

@@ -178,7 +178,7 @@ describe('bench-action run', () => {
       '',
       '0.5',
       'invalid',
-      ...Array(11).fill('–'),
+      ...Array(10).fill('–'),
       '',
     ])
     const [run] = readResults(folder).cases[0]?.runs ?? []

@@ -98,13 +98,13 @@ test('charts, resources and details follow the summary', () => {
     xychart-beta
       title "Throughput by vCPU limit"
       x-axis ["0.05", "0.1"]
-      y-axis "req/s"
+      y-axis "req/s" 0 --> 150000
       bar [54.51, 123500]
     \`\`\`
 
     | image size |
     | ---------: |
-    |    5.80 MB |
+    |    5.80 MB |
 
     <details><summary>vCPU limit: 0.05</summary>
 
