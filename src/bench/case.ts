@@ -34,13 +34,12 @@ export async function measureCase(
 ): Promise<CaseResult> {
   const coldStarts: ColdStart[] = []
   const runs: Run[] = []
-  const warnings: string[] = []
   const attempt = async (): Promise<Failure | undefined> => {
     const failure = await timeExtraStarts(lab, target, benchCase, imageId, coldStarts)
     return failure ?? measureService(lab, target, benchCase, imageId, coldStarts, runs)
   }
   const failure = await attempt()
-  return { id: benchCase.id, coldStarts, runs, warnings, ...(failure === undefined ? {} : { failure }) }
+  return { id: benchCase.id, coldStarts, runs, ...(failure === undefined ? {} : { failure }) }
 }
 
 /** All cold starts but the last, which is that of the measured container. */

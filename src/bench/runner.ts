@@ -112,7 +112,7 @@ async function resultOf(
   const target = plan.targets.find((candidate) => candidate.name === benchCase.target)
   if (target === undefined) throw new Error(`the plan has no target ${benchCase.target}`)
   const failure = unbuilt.get(target.name)
-  if (failure !== undefined) return { id: benchCase.id, coldStarts: [], runs: [], warnings: [], failure }
+  if (failure !== undefined) return { id: benchCase.id, coldStarts: [], runs: [], failure }
   const image = images.find((candidate) => candidate.target === target.name)
   return measureCase(lab, target, benchCase, image?.id)
 }

@@ -62,13 +62,11 @@ export interface CaseResult {
   readonly runs: readonly Run[]
   /** Set when the case could not be finished; `runs` then holds what was measured before. */
   readonly failure?: Failure
-  /** What happened that may move a number, e.g. "the host was not idle". */
-  readonly warnings: readonly string[]
 }
 
 /** Why a case has no numbers. */
 export interface Failure {
-  readonly stage: 'build' | 'start' | 'ready' | 'verify' | 'prepare' | 'warmup' | 'load'
+  readonly stage: 'build' | 'start' | 'ready' | 'verify' | 'prepare' | 'load'
   readonly message: string
   /** Last lines of the target's log, or of what built it; oldest first. */
   readonly logTail: readonly string[]

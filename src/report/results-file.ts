@@ -175,12 +175,11 @@ const RESULTS_SCHEMA = z
           runs: z.array(runSchema).readonly(),
           failure: z
             .object({
-              stage: z.enum(['build', 'start', 'ready', 'verify', 'prepare', 'warmup', 'load']),
+              stage: z.enum(['build', 'start', 'ready', 'verify', 'prepare', 'load']),
               message: text,
               logTail: texts,
             })
             .optional(),
-          warnings: texts,
         }),
       )
       .readonly(),

@@ -59,7 +59,7 @@ export function summarizeCase(
     latency,
     warnings: [
       ...new Set([
-        ...result.warnings,
+        ...coldStartWarnings(benchCase, result),
         ...valid.flatMap(({ judgement }) => judgement.warnings),
         ...(valid.length > 0
           ? invalid.map(({ judgement }) => `a run does not count: ${judgement.invalid}`)
@@ -70,6 +70,13 @@ export function summarizeCase(
       ]),
     ],
   }
+}
+
+/** Starts that take long are timed less often than asked for. */
+function coldStartWarnings(benchCase: Case, result: CaseResult): readonly string[] {
+  const timed = result.coldStarts.length
+  if (result.failure !== undefined || timed >= benchCase.coldStarts) return []
+  return [`only ${timed} of ${benchCase.coldStarts} cold starts were timed: they take long`]
 }
 
 function stateOf(

@@ -129,6 +129,16 @@ function findWarnings(run: Run, benchCase: Case, facts: Facts): readonly string[
   if (usage !== undefined && usage.oomKills > 0) {
     warnings.push('the kernel killed a process of the target for want of memory: raise limits.memory')
   }
+  if (run.path === 'bridge') {
+    warnings.push(
+      "the generator could not enter the target's network namespace, which takes root or passwordless sudo: part of the kernel's work is charged to the target",
+    )
+  }
+  if (usage !== undefined && run.placement.targetCpus.length === 0) {
+    warnings.push(
+      'target and generator share their cores and disturb each other: use a lower quota or more cores',
+    )
+  }
   if (!host.idle) {
     warnings.push(`the host was not idle after ${(host.idleWaitMs / 1000).toFixed(0)} s of waiting`)
   }

@@ -135,7 +135,7 @@ export function createCase(
 
 /** The outcome of a case: one good run unless told otherwise. */
 export function createCaseResult(overrides: Partial<CaseResult> = {}): CaseResult {
-  return { id: createCase().id, coldStarts: [], runs: [createRun()], warnings: [], ...overrides }
+  return { id: createCase().id, coldStarts: [], runs: [createRun()], ...overrides }
 }
 
 /** The target that `createCase` loads. */

@@ -67,7 +67,6 @@ const DOCUMENTS: Readonly<Record<string, Results>> = {
           createRun({ usage: { memoryPeakBytes: undefined }, host: { foreignOnTargetUs: undefined } }),
         ],
         failure: { stage: 'load', message: 'the target exited with code 1 under load', logTail: ['a', ''] },
-        warnings: ['slow'],
       }),
     ],
   }),

@@ -146,9 +146,15 @@ describe('runs that do not count', () => {
 
 test('the same warning is said once', () => {
   const run = createRun({ usage: { oomKills: 1 } })
-  expect(summarize({ runs: [run, run], warnings: ['slow', 'slow'] }).warnings).toEqual([
-    'slow',
+  expect(summarize({ runs: [run, run] }).warnings).toEqual([
     'the kernel killed a process of the target for want of memory: raise limits.memory',
+  ])
+})
+
+test('cold starts that were cut short are said to be', () => {
+  const coldStarts = [{ firstAnswerUs: 40_000_000, totalUs: 40_000_000 }]
+  expect(summarize({ coldStarts }, createCase({ coldStarts: 5 })).warnings).toEqual([
+    'only 1 of 5 cold starts were timed: they take long',
   ])
 })
 

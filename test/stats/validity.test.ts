@@ -216,6 +216,18 @@ describe('warns', () => {
       run: { host: { idle: false, idleWaitMs: 10_123 } },
       warning: 'the host was not idle after 10 s of waiting',
     },
+    {
+      name: 'of a namespace that could not be entered',
+      run: { path: 'bridge' },
+      warning:
+        "the generator could not enter the target's network namespace, which takes root or passwordless sudo: part of the kernel's work is charged to the target",
+    },
+    {
+      name: 'of cores that are shared',
+      run: { placement: { targetCpus: [], generatorCpus: [] } },
+      warning:
+        'target and generator share their cores and disturb each other: use a lower quota or more cores',
+    },
   ])('$name', ({ warning, ...row }) => {
     expect(judge(row).warnings).toEqual([warning])
   })
