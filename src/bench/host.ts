@@ -29,7 +29,7 @@ export interface IdleWait {
 
 /** One jiffy as /proc/stat counts it: USER_HZ is 100 on every Linux that Docker runs on. */
 const JIFFY_US = 10_000
-const IDLE_WINDOW_MS = 300
+const IDLE_WINDOW_MS = 200
 const IDLE_MAX_WAIT_MS = 10_000
 /** Share of one core that others may use of a machine that counts as idle. */
 const IDLE_MAX_FOREIGN = 0.15
