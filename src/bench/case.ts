@@ -156,10 +156,11 @@ async function withService(
     return undefined
   } catch (error) {
     lab.signal.throwIfAborted()
-    const logTail = await scope.logTail()
+    // A container that is gone has no log any more; what happened first is what counts.
+    const logTail = await scope.logTail().catch(() => [])
     if (error instanceof CaseError)
       return { stage: error.stage, message: error.message + hintFor(logTail), logTail }
-    const end = await scope.ended()
+    const end = await scope.ended().catch(() => undefined)
     return {
       stage: 'load',
       message: end === undefined ? messageOf(error) : `the target ${end}`,

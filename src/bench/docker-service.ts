@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cgroup, type CgroupCounters } from '../docker/cgroup.ts'
 import { Container, type ContainerState } from '../docker/container.ts'
@@ -25,7 +26,10 @@ export interface ServiceEdges {
 export function dockerServices(edges: ServiceEdges): StartService {
   let count = 0
   return async (target, benchCase, imageId) => {
-    if (target.source.kind === 'url') return startUrl(target)
+    if (target.source.kind === 'url') {
+      await pinOurselves(edges.host.topology.cpus)
+      return startUrl(target)
+    }
     if (imageId === undefined) throw new Error(`no image for target ${target.name}`)
     count += 1
     return startContainer(edges, target, benchCase, imageId, `${edges.session}-${count}`)
@@ -65,16 +69,16 @@ async function startContainer(
   await container.start()
   const state = await container.state()
   // A process that ended at once has no namespace and no control group; `ended` then tells why.
-  const cgroup = state.running ? tryCgroup(state.pid) : undefined
+  const cgroup = state.running && isOurs(state.pid, container.id) ? tryCgroup(state.pid) : undefined
   let last: CgroupCounters | undefined
   const scope = resources.move()
-  const inside = edges.netns !== 'none' && state.running
+  const inside = edges.netns !== 'none' && cgroup !== undefined
   const bridgeOrigin = `http://${state.running ? state.address : GONE}:${target.port}`
   return {
     checkOrigin: bridgeOrigin,
     loadOrigin: inside ? `http://127.0.0.1:${target.port}` : bridgeOrigin,
     prefix: [
-      ...(edges.netns !== 'none' && state.running ? enterNetns(edges.netns, state.pid) : []),
+      ...(edges.netns !== 'none' && inside ? enterNetns(edges.netns, state.pid) : []),
       ...pinTo(placement.generatorCpus),
     ],
     path: inside ? 'netns' : 'bridge',
@@ -91,10 +95,23 @@ async function startContainer(
       return last
     },
     setCpus: (cpus) => container.setCpus(cpus, limits.periodUs),
-    exec: (command) => container.exec(command),
+    exec: (command, options) => container.exec(command, options),
     ended: async () => describeEnd(await container.state()),
     logTail: () => container.logTail(),
     [Symbol.asyncDispose]: () => scope.disposeAsync(),
+  }
+}
+
+/**
+ * An engine in another PID namespace (a remote one, or the host's seen from a container) tells process ids that are
+ * somebody else's here.
+ */
+function isOurs(pid: number, containerId: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(containerId)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ESRCH')) return false
+    throw error
   }
 }
 

@@ -1,4 +1,5 @@
 import http from 'node:http'
+import https from 'node:https'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -114,7 +115,8 @@ async function tryReady(
         return { ready: true }
       }
       case 'command': {
-        const { exitCode, output } = await service.exec(ready.command)
+        const enough = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))])
+        const { exitCode, output } = await service.exec(ready.command, { signal: enough })
         return exitCode === 0
           ? { ready: true }
           : { ready: false, saw: `exit code ${exitCode}: ${output.trim().slice(-200)}` }
@@ -123,6 +125,8 @@ async function tryReady(
   } catch (error) {
     signal.throwIfAborted()
     // Anything else is a fault of ours, and no sign of a service that is not ready.
+    const timedOut = error instanceof DOMException && error.name === 'TimeoutError'
+    if (timedOut) return { ready: false, saw: 'a command that did not end' }
     if (!(error instanceof NoAnswerError)) throw error
     return { ready: false, saw: error.message }
   }
@@ -231,10 +235,11 @@ export async function prepareService(
   steps: readonly PrepareStep[],
   signal: AbortSignal,
 ): Promise<void> {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  const { Agent } = service.checkOrigin.startsWith('https:') ? https : http
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   try {
     for (const step of steps) {
-      if (step.kind === 'command') await prepareByCommand(service, step.command)
+      if (step.kind === 'command') await prepareByCommand(service, step.command, signal)
       else await prepareByRequest(service, step.request, step.repeat, agent, signal)
     }
   } finally {
@@ -242,8 +247,12 @@ export async function prepareService(
   }
 }
 
-async function prepareByCommand(service: Service, command: readonly string[]): Promise<void> {
-  const { exitCode, output } = await service.exec(command)
+async function prepareByCommand(
+  service: Service,
+  command: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { exitCode, output } = await service.exec(command, { signal })
   if (exitCode === 0) return
   throw new CaseError(
     'prepare',

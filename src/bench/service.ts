@@ -20,7 +20,10 @@ export interface Service extends AsyncDisposable {
   /** Changes its CPU quota; undefined lifts it. */
   setCpus(cpus: number | undefined): Promise<void>
   /** Runs a command inside the container. */
-  exec(command: readonly string[]): Promise<{ readonly exitCode: number; readonly output: string }>
+  exec(
+    command: readonly string[],
+    options: { readonly signal: AbortSignal },
+  ): Promise<{ readonly exitCode: number; readonly output: string }>
   /** Why it does not run any more, e.g. "was killed: out of memory"; undefined while it runs. */
   ended(): Promise<string | undefined>
   /** Last lines of its log, oldest first. */

@@ -95,8 +95,14 @@ export class Container implements AsyncDisposable {
     await this.#container.update({ CpuPeriod: periodUs, CpuQuota: quotaUs(cpus, periodUs) })
   }
 
-  /** Runs a command inside and returns its exit code and output. */
-  async exec(command: readonly string[]): Promise<{ readonly exitCode: number; readonly output: string }> {
+  /**
+   * Runs a command inside and returns its exit code and output.
+   * @throws the signal's reason when it is aborted before the command has ended; the command may then go on
+   */
+  async exec(
+    command: readonly string[],
+    options: { readonly signal: AbortSignal },
+  ): Promise<{ readonly exitCode: number; readonly output: string }> {
     const run = await this.#container.exec({
       Cmd: [...command],
       AttachStdout: true,
@@ -105,7 +111,19 @@ export class Container implements AsyncDisposable {
     })
     const stream = await run.start({ Tty: true })
     const chunks: Buffer[] = []
-    for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+    const hangUp = (): void => {
+      stream.destroy()
+    }
+    options.signal.addEventListener('abort', hangUp, { once: true })
+    try {
+      for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+    } catch (error) {
+      options.signal.throwIfAborted()
+      throw error
+    } finally {
+      options.signal.removeEventListener('abort', hangUp)
+    }
+    options.signal.throwIfAborted()
     const { ExitCode } = await run.inspect()
     return { exitCode: ExitCode ?? -1, output: Buffer.concat(chunks).toString('utf8') }
   }

@@ -3,10 +3,13 @@ import { CommandError, exec } from '../lib/exec.ts'
 /** How a process of ours gets into a container's network namespace. */
 export type NetnsAccess = 'root' | 'sudo' | 'none'
 
+/** Root alone is not enough for it: a container's root may lack the capability. */
+const ENTER_OUR_OWN = ['--target', String(process.pid), '--net', '--', 'true']
+
 /** Finds out once whether we may enter network namespaces: as root, by passwordless sudo, or not at all. */
 export async function detectNetnsAccess(): Promise<NetnsAccess> {
-  if (process.getuid?.() === 0) return (await succeeds('nsenter', ['--version'])) ? 'root' : 'none'
-  return (await succeeds('sudo', ['-n', 'nsenter', '--version'])) ? 'sudo' : 'none'
+  if (process.getuid?.() === 0) return (await succeeds('nsenter', ENTER_OUR_OWN)) ? 'root' : 'none'
+  return (await succeeds('sudo', ['-n', 'nsenter', ...ENTER_OUR_OWN])) ? 'sudo' : 'none'
 }
 
 /** Argv that runs what follows it inside the network namespace of a process, as the user we are. */

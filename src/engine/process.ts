@@ -36,6 +36,9 @@ const TAIL_BYTES = 16_384
 const DEFAULT_MAX_OUTPUT_BYTES = 64 * 1_024 * 1_024
 const DEFAULT_FORCE_KILL_AFTER_MS = 2_000
 
+/** Time after SIGKILL in which a child must be gone, in milliseconds. */
+const HANG_UP_MS = 3_000
+
 /** How long the output of a process is awaited after its exit, in milliseconds. */
 const OUTPUT_END_MS = 1_000
 
@@ -64,6 +67,20 @@ export async function runProcess(job: ProcessJob): Promise<ProcessOutcome> {
     fault ??= { error }
     stop.abort()
   }
+
+  // Signals do not reach a child behind sudo, which runs as root; the end of its stdin does.
+  const overdue = Promise.withResolvers<never>()
+  let overdueTimer: NodeJS.Timeout | undefined
+  const hangUp = (): void => {
+    child.stdin?.destroy()
+    overdueTimer ??= setTimeout(
+      () => overdue.reject(new Error(`${job.name} could not be ended`)),
+      (job.forceKillAfterMs ?? DEFAULT_FORCE_KILL_AFTER_MS) + HANG_UP_MS,
+    )
+  }
+  const stopped = AbortSignal.any([job.signal, stop.signal])
+  stopped.addEventListener('abort', hangUp, { once: true })
+  const timeout = setTimeout(hangUp, job.timeoutMs)
 
   // The child may die before it has read its input; its exit code and stderr tell more than our EPIPE.
   child.stdin?.on('error', () => {})
@@ -95,7 +112,11 @@ export async function runProcess(job: ProcessJob): Promise<ProcessOutcome> {
   })
 
   const outputEnded = Promise.allSettled([finished(child.stdout), finished(child.stderr)])
-  const result = await child
+  const result = await Promise.race([child, overdue.promise]).finally(() => {
+    stopped.removeEventListener('abort', hangUp)
+    clearTimeout(timeout)
+    clearTimeout(overdueTimer)
+  })
   child.stdin?.destroy()
   // Of a killed `sudo` or `nsenter`, a grandchild may be left that keeps the pipes open.
   await Promise.race([outputEnded, delay(OUTPUT_END_MS, undefined, { ref: false })])

@@ -44,15 +44,20 @@ export function sendRequest(call: HttpCall): Promise<HttpAnswer> {
     const headers = call.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(call.body)) }
     const outgoing = request(
       url,
-      { method: call.method, headers: { ...headers, ...call.headers }, signal, agent: call.agent ?? false },
+      {
+        method: call.method,
+        headers: { ...headers, ...call.headers },
+        signal,
+        agent: call.agent ?? false,
+        // As the engines do: services under test sign their own certificates.
+        rejectUnauthorized: false,
+      },
       (answer) => {
         const chunks: Buffer[] = []
         let bytes = 0
         answer.on('data', (chunk: Buffer) => {
           bytes += chunk.length
-          if (bytes > BODY_CAP_BYTES)
-            outgoing.destroy(new Error(`the answer is larger than ${BODY_CAP_BYTES} bytes`))
-          chunks.push(chunk)
+          if (bytes <= BODY_CAP_BYTES) chunks.push(chunk)
         })
         answer.on('error', fail)
         answer.on('end', () =>

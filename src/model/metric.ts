@@ -120,7 +120,7 @@ export const METRICS = [
     unit: 'us',
     direction: 'lower',
     role: 'gated',
-    description: "CPU time of the target's container per answered request.",
+    description: "CPU time of the target's container per successful answer.",
   },
   {
     name: 'cpu_used',

@@ -26,7 +26,12 @@ export function fence(lines: readonly string[], language = 'text'): string {
   return [`${ticks}${language}`, ...(lines.length === 0 ? [] : [text]), ticks].join('\n')
 }
 
-/** Without ANSI sequences and control characters (tab and newline stay): a log must not steer a reader's terminal. */
+/**
+ * Without ANSI sequences, control characters (tab and newline stay) and changes of the writing direction, and with
+ * `##[` broken up, by which a GitHub runner knows a command: a log must not steer a reader's terminal, nor a workflow.
+ */
 export function stripControls(text: string): string {
-  return stripVTControlCharacters(text).replace(/[^\P{Cc}\t\n]/gu, '')
+  return stripVTControlCharacters(text)
+    .replace(/[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069]/gu, '')
+    .replaceAll('##[', '##\u200b[')
 }

@@ -60,7 +60,7 @@ export class OutputFolder {
       return `${this.resultsPath} is not a results document of this version and will be replaced`
     }
     if (last.finishedAt !== undefined) return undefined
-    const kept = join(this.path, `interrupted-${last.startedAt.replace(/[:.]/g, '-')}.json`)
+    const kept = join(this.path, `interrupted-${last.startedAt.replace(/[^\w-]/g, '-')}.json`)
     await rename(this.resultsPath, kept)
     return `the last run was interrupted after ${last.cases.length} of ${last.plan.cases.length} cases; what it measured is kept: bench-action report ${kept}`
   }

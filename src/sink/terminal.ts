@@ -88,7 +88,7 @@ function logProgress(output: Output, verbose: boolean): ProgressSink {
           print(`Image of ${progress.target}`)
           break
         case 'build-line':
-          if (verbose) print(`  ${progress.line}`)
+          if (verbose) print(`  | ${progress.line}`)
           break
         case 'case':
           print(`Case ${progress.index} of ${progress.total}: ${progress.id}`)
@@ -148,7 +148,8 @@ export function printReport(report: Report, output: Output): void {
     for (const note of group.notes) {
       const text = `${note.about}: ${stripControls(note.text)}`
       lines.push('', note.kind === 'failure' ? `error: ${text}` : `warning: ${text}`)
-      lines.push(...note.logTail.map((line) => `    ${stripControls(line)}`))
+      // The bar keeps a line that begins with `::` from being a command to a GitHub runner.
+      lines.push(...note.logTail.map((line) => `    | ${stripControls(line)}`))
     }
   }
   output.write(`${lines.join('\n')}\n`)

@@ -2,7 +2,7 @@ import type { Case } from '../model/plan.ts'
 import { FAILURE_KINDS, type Run } from '../model/results.ts'
 
 /** What set the throughput of a run. */
-export type Bound = 'quota-bound' | 'generator-bound' | 'host-bound' | 'latency-bound'
+export type Bound = 'quota-bound' | 'cpu-bound' | 'generator-bound' | 'host-bound' | 'latency-bound'
 
 /** What a run proves about itself. Ratios are 0-1 unless said otherwise. */
 export interface Judgement {
@@ -33,6 +33,9 @@ export const MAX_ERROR_RATIO = 0.01
 /** A quota-bound target uses at least this share of its quota. */
 const QUOTA_USED = 0.97
 const QUOTA_OVERRUN = 1.03
+/** More than a window that begins and ends badly can explain. */
+const QUOTA_BROKEN = 1.2
+const MANY_PERIODS_US = 1_000_000
 const QUOTA_THROTTLED = 0.8
 const GENERATOR_SATURATED = 0.8
 const FOREIGN_NOTABLE = 0.05
@@ -46,8 +49,8 @@ export function judgeRun(run: Run, benchCase: Case): Judgement {
   const bound = findBound(run, facts)
   const invalid =
     facts.errorRatio > MAX_ERROR_RATIO
-      ? `${percent(facts.errorRatio)} of ${run.load.sent} requests failed (${describeFailures(run)})`
-      : undefined
+      ? `${percent(facts.errorRatio)} of ${run.load.sent} requests failed (${describeFailures(run, benchCase)})`
+      : findUnenforced(run, facts)
   const retry =
     bound === 'host-bound'
       ? `the host was taken away: others used ${(facts.foreignCores + facts.stealCores).toFixed(2)} cores`
@@ -85,11 +88,25 @@ function findBound(run: Run, facts: Facts): Bound {
   const quotaUsed = (facts.cpuUsedRatio ?? 0) >= QUOTA_USED || (facts.throttledRatio ?? 0) >= QUOTA_THROTTLED
   if (quotaUsed) return 'quota-bound'
   if (facts.generatorRatio >= GENERATOR_SATURATED) return 'generator-bound'
-  // Its cores were full, but not of it: it would have used more.
-  const cores = run.placement.targetCpus.length || 1
-  const own = run.usage === undefined ? 0 : run.usage.cpuUs / run.usage.wallUs
+  const cores = run.placement.targetCpus.length
+  // Of a target that may run anywhere nobody knows which cores were its own.
+  if (run.usage === undefined || cores === 0) return 'latency-bound'
+  const own = run.usage.cpuUs / run.usage.wallUs
   const full = own + facts.foreignCores + facts.stealCores >= CORE_FULL * cores
-  return run.usage !== undefined && full && isDisturbed(facts) ? 'host-bound' : 'latency-bound'
+  if (!full) return 'latency-bound'
+  // Full, but not of it alone: it would have used more.
+  return isDisturbed(facts) ? 'host-bound' : 'cpu-bound'
+}
+
+/** A quota that the kernel does not enforce makes all numbers those of another machine. */
+function findUnenforced({ usage }: Run, { cpuUsedRatio }: Facts): string | undefined {
+  if (usage === undefined || cpuUsedRatio === undefined) return undefined
+  if (usage.periods === 0 && usage.wallUs >= MANY_PERIODS_US) {
+    return 'the CPU quota was not enforced: the kernel counted no period of it'
+  }
+  return cpuUsedRatio > QUOTA_BROKEN && usage.wallUs >= MANY_PERIODS_US
+    ? `the CPU quota was not enforced: ${cpuUsedRatio.toFixed(2)} x of it was used`
+    : undefined
 }
 
 function isDisturbed(facts: Facts): boolean {
@@ -124,10 +141,13 @@ function findWarnings(run: Run, benchCase: Case, facts: Facts): readonly string[
   }
   if (load.unanswered > 0) warnings.push(`${load.unanswered} requests had no outcome when the run ended`)
   if (failed > load.unanswered && errorRatio <= MAX_ERROR_RATIO) {
-    warnings.push(`${failed} of ${load.sent} requests failed (${describeFailures(run)})`)
+    warnings.push(`${failed} of ${load.sent} requests failed (${describeFailures(run, benchCase)})`)
   }
   if (usage !== undefined && usage.oomKills > 0) {
     warnings.push('the kernel killed a process of the target for want of memory: raise limits.memory')
+  }
+  if (usage === undefined && run.path !== 'url') {
+    warnings.push("the target's control group could not be read: nothing proves its limits and its CPU time")
   }
   if (run.path === 'bridge') {
     warnings.push(
@@ -149,10 +169,13 @@ function countFailed({ load }: Run): number {
   return FAILURE_KINDS.reduce((sum, kind) => sum + load.failures[kind], load.unanswered)
 }
 
-function describeFailures({ load }: Run): string {
+function describeFailures({ load }: Run, { requests }: Case): string {
+  const accepted = new Set(requests.flatMap(({ status }) => status ?? []).map(String))
   const kinds = FAILURE_KINDS.filter((kind) => load.failures[kind] > 0).map((kind) => {
     if (kind !== 'status') return `${kind} ${load.failures[kind]}`
-    const codes = Object.entries(load.statuses).filter(([status]) => !status.startsWith('2'))
+    const codes = Object.entries(load.statuses).filter(
+      ([status]) => !accepted.has(status) && !status.startsWith('2'),
+    )
     if (codes.length === 0) return `status ${load.failures.status}`
     return `status ${codes.map(([status, count]) => `${count} x ${status}`).join(', ')}`
   })

@@ -85,7 +85,7 @@ describe('a service in a container', () => {
 
   it('gets its environment as it is written', async () => {
     await using service = await start(LIMITED)
-    expect(await service.exec(['node', '-p', 'process.env.GREETING'])).toEqual({
+    expect(await service.exec(['node', '-p', 'process.env.GREETING'], { signal })).toEqual({
       exitCode: 0,
       output: 'a b "c"\r\n',
     })
@@ -121,6 +121,16 @@ describe('a service in a container', () => {
     const command = ['node', '-e', "fetch('http://127.0.0.1:8080/').then(r => process.exit(r.ok ? 0 : 1))"]
     await awaitReady(service, { kind: 'command', command, timeoutMs: 30_000 }, LIMITED.requests[0], signal)
     await awaitReady(service, { kind: 'tcp', timeoutMs: 1000 }, LIMITED.requests[0], signal)
+  })
+
+  it('does not wait for a readiness command that hangs', async () => {
+    await using service = await start(LIMITED)
+    const startedAt = performance.now()
+    const command = ['node', '-e', 'setTimeout(() => {}, 60_000)']
+    await expect(
+      awaitReady(service, { kind: 'command', command, timeoutMs: 200 }, LIMITED.requests[0], signal),
+    ).rejects.toThrow('last seen: a command that did not end')
+    expect(performance.now() - startedAt).toBeLessThan(5000)
   })
 
   it('is prepared by commands and requests', async () => {

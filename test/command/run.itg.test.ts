@@ -119,7 +119,7 @@ describe('bench-action run', () => {
     const { exitCode, stdout } = await runCli(['run', 'app.yml'], folder)
     expect(exitCode).toBe(1)
     expect(stdout).toContain('failed at build: docker build failed: exit code')
-    expect(stdout).toContain(`    ${marker}`)
+    expect(stdout).toContain(`    | ${marker}`)
     expect(await listCommands()).not.toContain(marker)
   })
 

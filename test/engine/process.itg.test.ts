@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { ChildProcess } from 'node:child_process'
+import { describe, expect, test, vi } from 'vitest'
 import { type ProcessJob, runProcess } from '../../src/engine/process.ts'
 
 function createJob(script: string, overrides: Partial<ProcessJob> = {}): ProcessJob {
@@ -48,6 +49,23 @@ describe('runProcess', () => {
     const script = 'process.on("SIGTERM", () => console.error("no")); setInterval(() => {}, 1000)'
     const running = runProcess(createJob(script, { timeoutMs: 1_000, forceKillAfterMs: 300 }))
     await expect(running).rejects.toThrow(/generator ran longer than 1 s and was killed\n {2}no/)
+  })
+
+  test('a process that cannot be signalled, as behind sudo, ends by the end of its stdin', async () => {
+    const kill = vi.spyOn(ChildProcess.prototype, 'kill').mockReturnValue(false)
+    try {
+      const abort = new AbortController()
+      setTimeout(() => abort.abort(new Error('enough')), 300)
+      const script = 'process.stdin.resume().on("end", () => process.exit(1)); setTimeout(() => {}, 20_000)'
+      const input = { text: 'job\n', hold: true }
+      const startedAt = performance.now()
+      const running = runProcess(createJob(script, { input, signal: abort.signal }))
+      await expect(running).rejects.toThrow('enough')
+      expect(performance.now() - startedAt).toBeLessThan(5_000)
+      expect(kill).toHaveBeenCalled()
+    } finally {
+      kill.mockRestore()
+    }
   })
 
   test('an aborted process ends with the reason of the signal', async () => {

@@ -52,11 +52,11 @@ test('a sweep over limits is one table, a chart and a detail each', () => {
 
     autocannon 9.0.0; closed model, 16 connections; kept alive; /; 1 run of 5 s after 2 s of warm-up
 
-    | vCPU limit | req/s | req/s / vCPU | runs |     p50 |     p90 |     p99 | failures | CPU / request | CPU used | throttled | bound   |
-    | :--------- | ----: | -----------: | ---: | ------: | ------: | ------: | -------: | ------------: | -------: | --------: | :------ |
-    | 0.5        |  1000 |         2000 |    – | 16.0 ms | 16.0 ms | 16.0 ms |        0 |        500 µs |  100.0 % |    98.0 % | quota   |
-    | 1          |  2000 |         2000 |    – | 8.00 ms | 8.00 ms | 8.00 ms |        0 |        500 µs |  100.0 % |    98.0 % | quota   |
-    | none       |  3000 |            – |    – | 5.33 ms | 5.33 ms | 5.33 ms |        0 |        330 µs |        – |         – | latency |
+    | vCPU limit | req/s | req/s / vCPU | runs |     p50 |     p90 |     p99 | failures | CPU / request | CPU used | throttled | bound |
+    | :--------- | ----: | -----------: | ---: | ------: | ------: | ------: | -------: | ------------: | -------: | --------: | :---- |
+    | 0.5        |  1000 |         2000 |    – | 16.0 ms | 16.0 ms | 16.0 ms |        0 |        500 µs |  100.0 % |    98.0 % | quota |
+    | 1          |  2000 |         2000 |    – | 8.00 ms | 8.00 ms | 8.00 ms |        0 |        500 µs |  100.0 % |    98.0 % | quota |
+    | none       |  3000 |            – |    – | 5.33 ms | 5.33 ms | 5.33 ms |        0 |        330 µs |        – |         – | cpu   |
 
     \`\`\`mermaid
     xychart-beta
@@ -150,9 +150,9 @@ test('a sweep over limits is one table, a chart and a detail each', () => {
     Sent                       100 kB/s
     \`\`\`
 
-    | run | req/s |    mean | failures | CPU used | throttled | generator CPU | Little's law |     others | bound         |
-    | --: | ----: | ------: | -------: | -------: | --------: | ------------: | -----------: | ---------: | :------------ |
-    |   1 |  3000 | 5.33 ms |      0 % |        – |         – |        20.0 % |         1.00 | 0.00 cores | latency-bound |
+    | run | req/s |    mean | failures | CPU used | throttled | generator CPU | Little's law |     others | bound     |
+    | --: | ----: | ------: | -------: | -------: | --------: | ------------: | -----------: | ---------: | :-------- |
+    |   1 |  3000 | 5.33 ms |      0 % |        – |         – |        20.0 % |         1.00 | 0.00 cores | cpu-bound |
 
     </details>
 

@@ -88,7 +88,7 @@ describe('what set the throughput', () => {
       name: 'the target filled its core without a quota',
       run: { usage: { cpuUs: 4_900_000, periods: 0, throttledPeriods: 0 } },
       limits: UNLIMITED,
-      bound: 'latency-bound',
+      bound: 'cpu-bound',
     },
     {
       name: 'nothing is known of the target',
@@ -139,6 +139,16 @@ describe('a run that must not show a number', () => {
       name: 'nothing was sent',
       run: { load: { sent: 0, ok: 0, completedOk: 0, statuses: {}, latency: createLatency() } },
       invalid: '100 % of 0 requests failed (none was sent)',
+    },
+    {
+      name: 'a quota of which no period was counted',
+      run: { usage: { periods: 0, throttledPeriods: 0 } },
+      invalid: 'the CPU quota was not enforced: the kernel counted no period of it',
+    },
+    {
+      name: 'a quota that was used nearly twice',
+      run: { usage: { cpuUs: 4_900_000 } },
+      invalid: 'the CPU quota was not enforced: 1.96 x of it was used',
     },
   ])('$name', ({ invalid, ...row }) => {
     expect(judge(row).invalid).toBe(invalid)
@@ -215,6 +225,11 @@ describe('warns', () => {
       name: 'of a host that was never idle',
       run: { host: { idle: false, idleWaitMs: 10_123 } },
       warning: 'the host was not idle after 10 s of waiting',
+    },
+    {
+      name: 'of a container whose counters could not be read',
+      run: { usage: undefined },
+      warning: "the target's control group could not be read: nothing proves its limits and its CPU time",
     },
     {
       name: 'of a namespace that could not be entered',
