@@ -132,7 +132,7 @@ async function compare(cpus: number): Promise<readonly Figures[]> {
   for (let i = 0; i < Number(options.rounds); i += 1) {
     for (const tool of round) {
       for (;;) {
-        await host.awaitIdle(signal)
+        await host.awaitIdle(signal, () => service.readCounters()?.cpuUs ?? 0)
         const sample = await tool.run(service, benchCase)
         log(
           `${cpus} vCPU, ${tool.name}: ${sample.perSecond.toFixed(0)} req/s, ${sample.perCpuSecond.toFixed(0)} per CPU second, ${sample.cpuUsedRatio.toFixed(3)} of the quota`,

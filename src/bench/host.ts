@@ -8,17 +8,18 @@ export interface CpuTimes {
   /** On all CPUs together. */
   readonly busyUs: number
   readonly stealUs: number
-  readonly totalUs: number
   /** Busy time by CPU number. */
   readonly busyByCpuUs: Readonly<Record<number, number>>
+  /** Time that the hypervisor gave to others, by CPU number. */
+  readonly stealByCpuUs: Readonly<Record<number, number>>
 }
 
 /** What we need to know of the machine besides our own processes. */
 export interface Host {
   readonly topology: CpuTopology
   cpuTimes(): CpuTimes
-  /** Waits until the machine is nearly idle, for a bounded time. */
-  awaitIdle(signal: AbortSignal): Promise<IdleWait>
+  /** Waits until nobody but the target and us uses the machine much, for a bounded time. `targetCpuUs` reads the target's CPU time. */
+  awaitIdle(signal: AbortSignal, targetCpuUs: () => number): Promise<IdleWait>
 }
 
 export interface IdleWait {
@@ -40,15 +41,17 @@ export function linuxHost(): Host {
   return {
     topology: readTopology(),
     cpuTimes,
-    async awaitIdle(signal) {
+    async awaitIdle(signal, targetCpuUs) {
       const startedAt = performance.now()
       for (;;) {
         const before = cpuTimes()
         const own = process.cpuUsage()
+        const targetBefore = targetCpuUs()
         await sleep(IDLE_WINDOW_MS, undefined, { signal })
         const after = cpuTimes()
         const { user, system } = process.cpuUsage(own)
-        const foreign = after.busyUs - before.busyUs - user - system + (after.stealUs - before.stealUs)
+        const ours = user + system + targetCpuUs() - targetBefore
+        const foreign = after.busyUs - before.busyUs + after.stealUs - before.stealUs - ours
         const idle = foreign / (IDLE_WINDOW_MS * 1000) <= IDLE_MAX_FOREIGN
         const waitedMs = Math.round(performance.now() - startedAt)
         if (idle || waitedMs >= IDLE_MAX_WAIT_MS) return { waitedMs, idle }
@@ -60,20 +63,23 @@ export function linuxHost(): Host {
 /** Parses /proc/stat (proc_stat(5)): user nice system idle iowait irq softirq steal guest guest_nice, in jiffies. */
 export function parseCpuTimes(stat: string): CpuTimes {
   const busyByCpuUs: Record<number, number> = {}
-  let totals = { busyUs: 0, stealUs: 0, totalUs: 0 }
+  const stealByCpuUs: Record<number, number> = {}
+  let totals = { busyUs: 0, stealUs: 0 }
   for (const line of stat.split('\n')) {
     const match = /^cpu(\d*)\s+(.*)$/.exec(line)
     if (match === null) continue
-    const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = (
-      match[2] ?? ''
-    )
+    const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (match[2] ?? '')
       .split(' ')
       .map((jiffies) => Number(jiffies) * JIFFY_US)
     const busyUs = user + nice + system + irq + softirq
-    if (match[1] === '') totals = { busyUs, stealUs: steal, totalUs: busyUs + idle + iowait + steal }
-    else busyByCpuUs[Number(match[1])] = busyUs
+    if (match[1] === '') {
+      totals = { busyUs, stealUs: steal }
+    } else {
+      busyByCpuUs[Number(match[1])] = busyUs
+      stealByCpuUs[Number(match[1])] = steal
+    }
   }
-  return { ...totals, busyByCpuUs }
+  return { ...totals, busyByCpuUs, stealByCpuUs }
 }
 
 function readTopology(): CpuTopology {

@@ -50,7 +50,7 @@ export async function measureRun(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Run> {
-  const wait = await host.awaitIdle(signal)
+  const wait = await host.awaitIdle(signal, () => service.readCounters()?.cpuUs ?? 0)
   const startedAt = clock.now().toISOString()
   const job: EngineJob = {
     origin: service.loadOrigin,
@@ -150,14 +150,13 @@ function hostUsageBetween(
 ): Omit<HostUsage, 'idle' | 'idleWaitMs'> {
   const targetUs = (closed.target?.cpuUs ?? 0) - (opened.target?.cpuUs ?? 0)
   const ownUs = closed.ownCpuUs - opened.ownCpuUs
-  const onTarget = targetCpus.reduce(
-    (sum, cpu) => sum + (closed.host.busyByCpuUs[cpu] ?? 0) - (opened.host.busyByCpuUs[cpu] ?? 0),
-    0,
-  )
+  const onTarget = (times: 'busyByCpuUs' | 'stealByCpuUs'): number =>
+    targetCpus.reduce((sum, cpu) => sum + (closed.host[times][cpu] ?? 0) - (opened.host[times][cpu] ?? 0), 0)
+  const stolen = targetCpus.length > 0 ? onTarget('stealByCpuUs') : closed.host.stealUs - opened.host.stealUs
   return {
     wallUs: Math.round((closed.atMs - opened.atMs) * 1000),
     foreignUs: Math.round(closed.host.busyUs - opened.host.busyUs - targetUs - ownUs - generatorUs),
-    stealUs: Math.round(closed.host.stealUs - opened.host.stealUs),
-    ...(targetCpus.length === 0 ? {} : { foreignOnTargetUs: Math.round(onTarget - targetUs) }),
+    stealUs: Math.round(stolen),
+    ...(targetCpus.length === 0 ? {} : { foreignOnTargetUs: Math.round(onTarget('busyByCpuUs') - targetUs) }),
   }
 }

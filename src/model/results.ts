@@ -199,7 +199,7 @@ export interface HostUsage {
   readonly foreignUs: number
   /** The same on the target's cores; absent when it is not pinned. */
   readonly foreignOnTargetUs?: number
-  /** CPU time that the hypervisor gave to others, on all cores. */
+  /** CPU time that the hypervisor gave to others, on the target's cores, or on all when it is not pinned. */
   readonly stealUs: number
   readonly wallUs: number
 }

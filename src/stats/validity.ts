@@ -24,7 +24,7 @@ export interface Judgement {
   readonly littleRatio?: number
   /** CPU time that others used on the target's cores, in cores. */
   readonly foreignCores: number
-  /** CPU time that the hypervisor gave to others, in cores. */
+  /** CPU time that the hypervisor gave to others where the target may run, in cores. */
   readonly stealCores: number
 }
 

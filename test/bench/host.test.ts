@@ -15,8 +15,8 @@ test('busy is neither idle nor waiting nor stolen, and guests are counted once',
   expect(parseCpuTimes(STAT)).toEqual({
     busyUs: 1_630_000,
     stealUs: 80_000,
-    totalUs: 12_210_000,
     busyByCpuUs: { 0: 990_000, 1: 640_000 },
+    stealByCpuUs: { 0: 40_000, 1: 40_000 },
   })
 })
 
@@ -24,7 +24,7 @@ test('an old kernel without the later columns has none of their time', () => {
   expect(parseCpuTimes('cpu  1 2 3 4\ncpu0 1 2 3 4\n')).toEqual({
     busyUs: 60_000,
     stealUs: 0,
-    totalUs: 100_000,
     busyByCpuUs: { 0: 60_000 },
+    stealByCpuUs: { 0: 0 },
   })
 })

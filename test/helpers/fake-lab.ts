@@ -71,8 +71,8 @@ export function createFakeLab(options: FakeLabOptions): FakeLab {
     cpuTimes: () => ({
       busyUs: counters.cpuUs + counters.foreignUs,
       stealUs: 0,
-      totalUs: 0,
       busyByCpuUs: { 0: counters.cpuUs + counters.foreignUs, 1: 0 },
+      stealByCpuUs: {},
     }),
     awaitIdle: async () => ({ waitedMs: 300, idle: true }),
   }
