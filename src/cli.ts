@@ -113,6 +113,8 @@ class Interrupted extends Error {
 }
 
 async function main(): Promise<void> {
+  // A reader that has gone (`| head`) is no reason to leave a container behind: what is measured is still written.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   try {
     await program.parseAsync()
   } catch (error) {

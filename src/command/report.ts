@@ -20,6 +20,10 @@ export async function report(file: string, target: string | undefined, output: O
     output.write(markdown)
     return
   }
-  await mkdir(dirname(target), { recursive: true })
-  await writeFile(target, markdown)
+  try {
+    await mkdir(dirname(target), { recursive: true })
+    await writeFile(target, markdown)
+  } catch (error) {
+    throw new UserError(`--out ${target}: cannot be written: ${messageOf(error)}`)
+  }
 }

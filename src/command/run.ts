@@ -85,8 +85,8 @@ export async function run(options: RunOptions, streams: Streams, signal: AbortSi
     progress.close()
   }
   const report = buildReport(results)
-  await folder.saveReport(renderMarkdown(report))
   printReport(report, streams.out)
+  await folder.saveReport(renderMarkdown(report))
   streams.log.write(`\nwrote ${folder.resultsPath} and ${folder.reportPath}\n`)
   return results.cases.every((result) => outcomeOf(plan, result).state.kind === 'measured')
 }

@@ -3,6 +3,7 @@ import { messageOf, UserError } from '../lib/error.ts'
 import { ENGINE_NAMES } from '../model/plan.ts'
 import { FAILURE_KINDS, RESULTS_VERSION, type Results } from '../model/results.ts'
 import { CAPABILITIES } from '../model/target.ts'
+import { Histogram } from '../stats/histogram.ts'
 
 const text = z.string()
 const count = z.int().min(0)
@@ -219,11 +220,44 @@ export function parseResults(json: string, name: string): Results {
     )
   }
   const parsed = RESULTS_SCHEMA.safeParse(value)
-  if (parsed.success) return parsed.data
+  if (parsed.success) {
+    checkReferences(parsed.data, name)
+    return parsed.data
+  }
   const faults = parsed.error.issues
     .slice(0, 5)
     .map((issue) => `${name}: ${issue.path.join('.')}: ${issue.message}`)
   throw new UserError(faults.join('\n'))
+}
+
+/** What no schema sees: ids that fit together, and histograms that can be read. */
+function checkReferences(results: Results, name: string): void {
+  const targets = new Set(results.plan.targets.map((target) => target.name))
+  for (const { id, target } of results.plan.cases) {
+    if (!targets.has(target))
+      throw new UserError(`${name}: the case ${id} names the unknown target ${target}`)
+  }
+  const planned = new Set(results.plan.cases.map(({ id }) => id))
+  const seen = new Set<string>()
+  for (const { id, runs } of results.cases) {
+    if (!planned.has(id)) throw new UserError(`${name}: the plan has no case ${id}`)
+    if (seen.has(id)) throw new UserError(`${name}: the case ${id} is there twice`)
+    seen.add(id)
+    for (const { index, load } of runs) {
+      const latencies = [load.latency, load.connect, ...load.requests.map(({ latency }) => latency)]
+      if (!latencies.every(isReadable)) {
+        throw new UserError(`${name}: run ${index} of ${id} has a histogram that cannot be read`)
+      }
+    }
+  }
+}
+
+function isReadable({ count, histogram }: { readonly count: number; readonly histogram: string }): boolean {
+  try {
+    return Histogram.decode(histogram).count === count
+  } catch {
+    return false
+  }
 }
 
 /** The text of `results.json`. */

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode, messageOf, UserError } from '../lib/error.ts'
 import type { Results } from '../model/results.ts'
@@ -6,6 +6,8 @@ import { parseResults, renderResults } from '../report/results-file.ts'
 
 const RESULTS_FILE = 'results.json'
 const REPORT_FILE = 'report.md'
+/** Written and removed before anything is measured, to know that results can be. */
+const PROBE_FILE = '.bench-action'
 
 /** The folder that results and reports are written to. */
 export class OutputFolder {
@@ -15,14 +17,21 @@ export class OutputFolder {
     this.path = path
   }
 
-  /** Makes the folder. @throws UserError when that is not possible */
+  /** Makes the folder. @throws UserError when that is not possible, or when nothing can be written to it */
   static async open(path: string): Promise<OutputFolder> {
+    const folder = new OutputFolder(path)
     try {
       await mkdir(path, { recursive: true })
+      await writeFile(join(path, PROBE_FILE), '')
+      await rm(join(path, PROBE_FILE))
     } catch (error) {
-      throw new UserError(`--out ${path}: cannot be made: ${messageOf(error)}`)
+      throw new UserError(`--out ${path}: cannot be written: ${messageOf(error)}`)
     }
-    return new OutputFolder(path)
+    for (const file of [folder.resultsPath, folder.reportPath]) {
+      const found = await stat(file).catch(() => undefined)
+      if (found?.isDirectory()) throw new UserError(`--out ${path}: ${file} is a folder`)
+    }
+    return folder
   }
 
   get resultsPath(): string {

@@ -64,9 +64,11 @@ export function summarizeCase(
         ...(valid.length > 0
           ? invalid.map(({ judgement }) => `a run does not count: ${judgement.invalid}`)
           : []),
-        ...runs.flatMap(({ run }) =>
-          run.discarded === undefined ? [] : [`a run was repeated: ${run.discarded}`],
-        ),
+        ...runs.flatMap(({ run }, at) => {
+          // The run in which the target ended was not repeated: the failure tells of it.
+          const last = result.failure !== undefined && at === runs.length - 1
+          return run.discarded === undefined || last ? [] : [`a run was repeated: ${run.discarded}`]
+        }),
       ]),
     ],
   }

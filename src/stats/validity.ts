@@ -48,9 +48,11 @@ export function judgeRun(run: Run, benchCase: Case): Judgement {
   const facts = measureFacts(run, benchCase)
   const bound = findBound(run, facts)
   const invalid =
-    facts.errorRatio > MAX_ERROR_RATIO
-      ? `${percent(facts.errorRatio)} of ${run.load.sent} requests failed (${describeFailures(run, benchCase)})`
-      : findUnenforced(run, facts)
+    run.load.sent === 0
+      ? `no request was sent in the window of ${(run.load.windowUs / 1e6).toFixed(1)} s: those before it take longer; raise load.duration`
+      : facts.errorRatio > MAX_ERROR_RATIO
+        ? `${percent(facts.errorRatio)} of ${run.load.sent} requests failed (${describeFailures(run, benchCase)})`
+        : findUnenforced(run, facts)
   const retry =
     bound === 'host-bound'
       ? `the host was taken away: others used ${(facts.foreignCores + facts.stealCores).toFixed(2)} cores`
@@ -123,13 +125,16 @@ function findWarnings(run: Run, benchCase: Case, facts: Facts): readonly string[
       `the generator used ${percent(generatorRatio)} of its core, so throughput and latency are partly its own: use a lower quota or a faster engine`,
     )
   }
-  if (isDisturbed(facts)) {
+  // What runs at a url on this machine is no stranger.
+  if (isDisturbed(facts) && run.path !== 'url') {
     warnings.push(
       `others used ${foreignCores.toFixed(2)} cores beside the target and ${stealCores.toFixed(2)} were stolen: end what runs on this machine and repeat`,
     )
   }
   const inLittlesLaw = littleRatio === undefined || Math.abs(littleRatio - 1) <= LITTLE_TOLERANCE
-  if (!inLittlesLaw && benchCase.load.connection === 'keep-alive') {
+  // Opening connections takes time that is in no latency.
+  const kept = load.connect.count < load.sent / 10
+  if (!inLittlesLaw && kept && benchCase.load.connection === 'keep-alive') {
     warnings.push(
       `throughput x mean latency is ${littleRatio.toFixed(2)} x the connections instead of 1 (Little's law): the run is too short for its latencies, or requests were lost`,
     )

@@ -268,6 +268,22 @@ describe('bench-action run', () => {
     expect(stderr).not.toContain('    at ')
   })
 
+  it('refuses an output folder that cannot be written before it measures', async () => {
+    const scenario = writeScenario('limits: { cpus: 0.5 }', READY)
+    mkdirSync(join(folder, 'taken/report.md'), { recursive: true })
+    const { exitCode, stderr } = await runCli(['run', scenario, ...QUICK, '--out', 'taken'], folder)
+    expect(exitCode).toBe(2)
+    expect(stderr).toBe('--out taken: taken/report.md is a folder\n')
+  })
+
+  it('measures on and cleans up when nobody reads its progress any more', async () => {
+    const scenario = writeScenario('limits: { cpus: 0.5 }', READY)
+    const { child, outcome } = startCli(['run', scenario, ...QUICK], folder)
+    child.stderr?.destroy()
+    expect((await outcome).exitCode).toBe(0)
+    expect(readResults(folder).finishedAt).toBeDefined()
+  })
+
   it('says which Docker does not answer', async () => {
     const scenario = writeScenario('limits: { cpus: 0.5 }', READY)
     process.env.DOCKER_HOST = 'unix:///nonexistent.sock'

@@ -48,6 +48,7 @@ const DOCUMENTS: Readonly<Record<string, Results>> = {
       ],
       cases: [
         createCase({
+          id: createCaseResult().id,
           file: 'scenarios/static-files.yml',
           limits: { memoryBytes: 64_000_000, periodUs: 2_500 },
           load: { stop: { kind: 'requests', count: 10 }, connection: 'per-request' },
@@ -112,6 +113,21 @@ describe('rejects', () => {
       name: 'a count below zero',
       json: renderResults(negative),
       message: 'out/results.json: cases.0.runs.0.load.sent: Too small: expected number to be >=0',
+    },
+    {
+      name: 'a case that the plan has not',
+      json: renderResults(createResults({ cases: [createCaseResult({ id: 'stranger' })] })),
+      message: 'out/results.json: the plan has no case stranger',
+    },
+    {
+      name: 'a case that is there twice',
+      json: renderResults(createResults({ cases: [createCaseResult(), createCaseResult()] })),
+      message: /^out\/results\.json: the case .* is there twice$/,
+    },
+    {
+      name: 'a histogram that is none',
+      json: renderResults(createResults({})).replaceAll(/"histogram": "[^"]+"/g, '"histogram": "garbage"'),
+      message: /^out\/results\.json: run 1 of .* has a histogram that cannot be read$/,
     },
     { name: 'an empty document', json: '{"version":1}', message: /^out\/results\.json: tool: / },
   ])('$name', ({ json, message }) => {
