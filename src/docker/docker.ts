@@ -13,7 +13,6 @@ export interface DockerInfo {
   readonly storageDriver: string
   readonly cgroupDriver: string
   readonly cgroupVersion: 1 | 2
-  readonly cores: number
 }
 
 /** Label on everything that we create; its value is the session, see `newSession`. */
@@ -44,7 +43,6 @@ export async function connectDocker(): Promise<Docker> {
         storageDriver: info.Driver,
         cgroupDriver: info.CgroupDriver,
         cgroupVersion: info.CgroupVersion === '2' ? 2 : 1,
-        cores: info.NCPU,
       },
     }
   } catch (error) {

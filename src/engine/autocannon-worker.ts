@@ -14,7 +14,7 @@ export type WorkerMessage =
   | { readonly kind: 'record'; readonly record: LoadRecord }
 
 /** Longest time after the timeout of the last request in the window that its outcome is awaited, in milliseconds. */
-export const DRAIN_MARGIN_MS = 1_000
+const DRAIN_MARGIN_MS = 1_000
 
 /** autocannon stops by its own clock; we stop it. setTimeout takes no more than this many seconds. */
 const ENDLESS_SECONDS = 2_000_000

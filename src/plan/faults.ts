@@ -26,7 +26,7 @@ export function buildError(faults: readonly Fault[]): UserError {
 }
 
 /** A fault as `place:line: message`. */
-export function renderFault(fault: Fault): string {
+function renderFault(fault: Fault): string {
   const place = fault.line === undefined ? fault.place : `${fault.place}:${fault.line}`
   return `${place}: ${fault.message}`
 }

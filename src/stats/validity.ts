@@ -29,7 +29,7 @@ export interface Judgement {
 }
 
 /** Above this share of failed requests a run says nothing about the service. */
-export const MAX_ERROR_RATIO = 0.01
+const MAX_ERROR_RATIO = 0.01
 /** A quota-bound target uses at least this share of its quota. */
 const QUOTA_USED = 0.97
 const QUOTA_OVERRUN = 1.03
